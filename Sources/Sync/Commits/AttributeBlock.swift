@@ -1,34 +1,35 @@
-/// Our lines in `info/attributes`, which outranks every `.gitattributes` that somebody pushes (threat T18).
+/// The lines of Keytree in `info/attributes`, which override every `.gitattributes` that is pushed (threat T18).
 ///
-/// They stand between two marks that name the store's place in the work tree, because a repository may hold several
-/// stores and lines of the person.
+/// Two marker lines with the path of the store in the work tree enclose them, because a repository may contain several
+/// stores, and the file may contain other lines of the user.
 struct AttributeBlock {
   private let begin: String
   private let end: String
   private let lines: [String]
 
-  /// The block of the store at a prefix: empty, or a path that ends with `/`.
+  /// Creates the block of the store at a prefix, which is empty or a path that ends with `/`.
   init(prefix: String) {
     let place = Self.pattern(prefix)
     begin = "# keytree: what follows is kept by keytree, for /\(place)"
     end = "# keytree: end of /\(place)"
     let plain = "-text -eol -ident -filter -working-tree-encoding"
     lines = [
-      // Everything as it is, and nothing for a merge by lines, which would make a wrong index or a broken message.
+      // No conversion of content, and no line-based merge, which would produce a wrong index or a damaged OpenPGP
+      // message.
       Self.line("/\(place)**", "\(plain) -diff merge=binary"),
       Self.line("/\(place)index/*.jsonl", "diff=keytree-index merge=keytree-index"),
       Self.line("/\(place)items/**/*.gpg", "diff=keytree-item merge=keytree-item"),
       Self.line("/\(place)items/**/*.json", "diff=keytree-record merge=keytree-record"),
-      // Who can read what is for everybody to see, and nothing for a merge by lines.
+      // The policy is shown in diffs, so that everyone can see who has access, but it is never merged line by line.
       Self.line("/\(place)policy.json", "diff merge=binary \(plain)"),
-      // Texts of the person.
-      // A pushed file can make macros of these names, which what stands behind them outranks.
+      // Text files of the user. A pushed `.gitattributes` can redefine `diff` and `merge` as macros, so the attributes
+      // of `plain` come after them and override the macros.
       Self.line("/\(place)README*", "diff merge \(plain)"),
       Self.line("/\(place).git*", "diff merge \(plain)"),
     ]
   }
 
-  /// A file with the block at its end, in place of an older one.
+  /// Returns the text with the block at its end. An older block is removed.
   func put(into text: String) -> String {
     var kept: [Substring] = []
     var isInside = false
@@ -43,13 +44,14 @@ struct AttributeBlock {
     return all.joined(separator: "\n") + "\n"
   }
 
-  /// A pattern and its attributes; a pattern with a space or a quotation mark is written between quotation marks.
+  /// Returns a line with a pattern and its attributes. The pattern is quoted if it contains a space or a quotation
+  /// mark.
   private static func line(_ pattern: String, _ attributes: String) -> String {
     let isPlain = pattern.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\"") }
     return "\(isPlain ? pattern : CommitContent.quoted(pattern)) \(attributes)"
   }
 
-  /// A path in which nothing stands for anything else; `gitignore(5)`.
+  /// Returns a pattern that matches only this path, with its wildcards escaped (`gitignore(5)`).
   private static func pattern(_ path: String) -> String {
     var text = ""
     for character in path.unicodeScalars {

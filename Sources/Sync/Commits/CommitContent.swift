@@ -1,7 +1,7 @@
 internal import Encoding
 internal import KeyringModel
 
-/// The parents of a merge, and the branch that it is for: git refuses it when the branch has moved since.
+/// The parents of a merge and the branch that it updates. Git refuses the merge if the branch has moved.
 struct MergedCommits: Sendable {
   /// The full name of the branch.
   let branch: String
@@ -11,49 +11,49 @@ struct MergedCommits: Sendable {
   let theirs: String
 }
 
-/// The files of one commit: what each of them becomes.
+/// The files that one commit changes, with their new content.
 struct CommitContent: Sendable {
-  /// One file.
+  /// The new content of a file.
   enum File: Sendable {
-    /// Its bytes.
+    /// The bytes of the file.
     case bytes([UInt8])
-    /// The name of content that the repository has already.
+    /// The object name of content that the repository already has.
     case name(String)
-    /// It is gone.
+    /// The file is removed.
     case removed
   }
 
-  /// The git command that stores a stream.
+  /// The git command that imports a stream.
   ///
-  /// It would store each file as a difference from the one before it in the stream, which is another file, and `git gc`
-  /// keeps what it finds. Without differences `git gc` looks for good ones.
+  /// By default the command stores each file as a delta against its predecessor in the stream, which is an unrelated
+  /// file, and `git gc` keeps existing deltas. With depth 0 it stores no deltas, and `git gc` searches for good ones.
   static let importCommand = ["fast-import", "--quiet", "--done", "--depth=0"]
 
-  /// By path from the top of the work tree.
+  /// The new content by path, relative to the top of the work tree.
   var files: [String: File] = [:]
-  /// The kinds of the files that are not plain ones, as git writes them.
+  /// The git modes of the files that are not plain files.
   var modes: [String: String] = [:]
 
   var isEmpty: Bool { files.isEmpty }
 
-  /// The number of bytes to be stored.
+  /// The total size of the file contents in bytes.
   var size: Int {
     files.values.reduce(0) { if case .bytes(let bytes) = $1 { $0 + bytes.count } else { $0 } }
   }
 
-  /// The commit for `git fast-import`.
+  /// Returns the commit as input for `git fast-import`.
   ///
   /// - Parameters:
-  ///   - message: Its message.
-  ///   - committer: Name, mail and time, as git writes them.
-  ///   - isFirst: Whether the branch has no commit yet.
-  ///   - sides: What is merged, if anything; without it the commit comes after the last one.
+  ///   - message: The commit message.
+  ///   - committer: Name, mail address and time in git's format.
+  ///   - isFirst: True if the branch has no commit yet.
+  ///   - sides: The parents of a merge; nil for a commit whose parent is the current one.
   func stream(
     message: String, committer: String, isFirst: Bool, merging sides: MergedCommits? = nil
   ) -> [UInt8] {
     var stream: [UInt8] = []
     stream.reserveCapacity(size + 256 * files.count)
-    // Without its end the stream counts as broken off, and nothing happens.
+    // With `feature done`, a truncated stream is detected and has no effect.
     stream += "feature done\ncommit \(sides?.branch ?? "HEAD")\ncommitter \(committer)\n".utf8
     stream += "data \(message.utf8.count)\n\(message)\n".utf8
     if !isFirst { stream += "from \(sides?.ours ?? "HEAD^0")\n".utf8 }
@@ -73,7 +73,8 @@ struct CommitContent: Sendable {
     return stream
   }
 
-  /// Content alone, for `git fast-import`, ahead of a commit that is too large for one piece.
+  /// Returns file contents as input for `git fast-import`, without a commit. Used if a commit is too large for one
+  /// stream.
   static func stream(blobs: [[UInt8]]) -> [UInt8] {
     var stream = Array("feature done\n".utf8)
     for bytes in blobs {
@@ -85,7 +86,7 @@ struct CommitContent: Sendable {
     return stream
   }
 
-  /// The same files for `git update-index --index-info -z`.
+  /// Returns the same files as input for `git update-index --index-info -z`.
   func indexEntries(_ hash: GitHash) -> [UInt8] {
     var entries: [UInt8] = []
     for (path, file) in files.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
@@ -101,7 +102,7 @@ struct CommitContent: Sendable {
     return entries
   }
 
-  /// A path between quotation marks, with escapes as in C; `git-fast-import(1)`.
+  /// Returns a path in quotation marks, with escapes as in C (`git-fast-import(1)`).
   static func quoted(_ path: String) -> String {
     var text = "\""
     for byte in path.utf8 {

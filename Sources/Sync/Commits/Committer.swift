@@ -2,17 +2,17 @@ internal import Glibc
 package import Keyring
 internal import KeyringModel
 
-/// Brings the changes of a store into its history, one commit for what waits.
+/// Commits the pending changes of a store, all in one commit.
 ///
-/// Git neither looks at the store's files nor at its settings for them: the bytes are read under the store's lock and
-/// handed over, so a commit is what the store was at one moment, no filter or attribute can change it, and whatever
-/// else somebody has staged stays staged. One process has the right to commit at a time.
+/// Git does not read the store's files or their attributes. Keytree reads the bytes under the store's lock and passes
+/// them to git. So a commit is a snapshot of the store, no filter or attribute can change it, and other changes that
+/// the user has staged stay staged. Only one process can commit at a time.
 package struct Committer: Sendable {
   /// The result of a commit of pending changes.
   package enum Outcome: Equatable, Sendable {
-    /// Nothing waited.
+    /// No changes were pending.
     case nothing
-    /// All that waited is in the history now.
+    /// All pending changes were committed.
     case committed(subject: String)
   }
 
@@ -23,17 +23,19 @@ package struct Committer: Sendable {
   let author: @Sendable () -> String?
   private let request: IdentityRequest?
 
-  /// The content that is passed to git in one piece, in bytes.
+  /// The size of the content that is passed to git in one stream, in bytes.
   private static let pieceSize = 32 << 20
 
-  /// A committer for a store.
+  /// Creates a committer for a store.
   ///
   /// - Parameters:
-  ///   - repository: Where its history is.
+  ///   - repository: The repository of the store.
   ///   - tree: The store's folder.
-  ///   - timeout: How long to wait for other writers, in seconds.
-  ///   - asksEarly: Whether to ask git at once who commits, on another thread: for a change that is yet to be made.
-  ///   - author: Who made the changes, as in a key's user id, for where git knows no name; nil for nobody.
+  ///   - timeout: The time to wait for other writers, in seconds.
+  ///   - asksEarly: True to ask git for the committer's identity now, on another thread, while the change is still
+  ///     being made.
+  ///   - author: Returns the author of the changes in the form of a key's user id, which is used if git has no name
+  ///     configured; nil for none.
   package init(
     repository: Repository, tree: FileTree, timeout: Double, asksEarly: Bool = false,
     author: @escaping @Sendable () -> String?
@@ -43,9 +45,9 @@ package struct Committer: Sendable {
     journal = CommitJournal(of: tree)
   }
 
-  /// Commits what waits.
+  /// Commits the pending changes.
   ///
-  /// - Throws: `GitError` when git fails; then all that waits goes on waiting. `KeyringError` with `busy` and file
+  /// - Throws: `GitError` if git fails; all pending changes then remain pending. `KeyringError` with `busy` and file
   ///   errors.
   package func commitPending() throws -> Outcome {
     let identity = repository.identity
@@ -62,9 +64,10 @@ package struct Committer: Sendable {
         try write(plan)
         repository.synchronizeFolders(changedSince: start)
       }
-      // Of a commit that was cut off, git may have taken the files and not the commit, or the other way round.
+      // If an earlier commit was interrupted, git may have updated its index and not the branch, or the other way
+      // round.
       if plan.isWhole, !plan.isFirst {
-        // Git looks at files again. Our attributes are missing in a folder that was copied without them.
+        // Git now reads the files itself. Keytree's attributes are missing if the folder was copied without them.
         _ = try repository.protectFiles()
         try resetIndex()
       }
@@ -74,24 +77,24 @@ package struct Committer: Sendable {
     }
   }
 
-  /// Joins the packs of the history if there are many, unless another process commits. Packs everything anew when that
-  /// saves much.
+  /// Joins the packs of the repository if there are many, unless another process commits. Repacks everything if that
+  /// saves much space.
   ///
-  /// - Parameter willRepack: Called before everything is packed anew, which can take seconds.
-  /// - Throws: `GitError` if git fails; `KeyringError` with file errors. The history is as it was then.
+  /// - Parameter willRepack: Called before everything is repacked, which can take seconds.
+  /// - Throws: `GitError` if git fails; `KeyringError` with file errors. The history is unchanged in this case.
   package func packHistory(willRepack: () -> Void = {}) throws {
     guard try repository.hasManyPacks else { return }
-    // Git locks none of its files for this, so there is nothing to note.
+    // Git takes no lock files for this, so no note is needed.
     guard let lock = try lockWithoutWaiting() else { return }
     defer { withExtendedLifetime(lock) {} }
     // Another process may have joined them.
     guard try repository.hasManyPacks else { return }
-    // Asked first: joining may leave nothing outside the largest pack.
+    // Determined first, because joining may leave nothing outside the largest pack.
     let deservesRepacking = try repository.deservesRepacking
     let attributes = "\(StoreLayout.work)/packing-attributes"
     try tree.replaceFile(
       attributes, with: Array(Repository.packingAttributes.utf8), temporary: "\(attributes).new")
-    // The next time replaces what stays.
+    // A file that cannot be removed is replaced the next time.
     defer { try? tree.remove(attributes) }
     try repository.joinPacks(attributes: "\(repository.top)/\(repository.prefix)\(attributes)")
     guard deservesRepacking else { return }
@@ -110,11 +113,11 @@ package struct Committer: Sendable {
 
   // MARK: Planning
 
-  /// One commit, worked out.
+  /// A planned commit.
   private struct Plan: Sendable {
-    /// The store's count with everything that is in it.
+    /// The count in the store's journal that includes all changes of this commit.
     let count: UInt64
-    /// A Boolean value that indicates whether the whole store was compared with the history.
+    /// True if the whole store was compared with the history.
     let isWhole: Bool
     let hash: GitHash
     let content: CommitContent
@@ -123,9 +126,9 @@ package struct Committer: Sendable {
     var subject: String { message.split(separator: "\n").first.map(String.init) ?? "" }
   }
 
-  /// The content of the last commit, as far as it was read.
+  /// The part of the last commit that was read.
   private struct Head {
-    /// nil for everything that belongs to the store.
+    /// The paths that were read; nil for all files of the store.
     var paths: Set<String>?
     var history: History
 
@@ -147,7 +150,7 @@ package struct Committer: Sendable {
         if let marker, !marker.isTrying {
           if let entries, entries.count == 1 { return try onePlan(entries[0], marker) }
         } else {
-          // What the history has is not known, not even whether it has what the store had at first.
+          // The content of the history is unknown. It may not even contain the first state of the store.
           paths = nil
         }
         if let head, head.covers(paths) { return try comparedPlan(pending.count, entries, paths, head) }
@@ -155,13 +158,14 @@ package struct Committer: Sendable {
         return nil
       }
       if let plan { return plan }
-      // Asked for while others may write; the second time for everything, so that there is no third.
+      // The history is read without the lock, so others may write concurrently. The second time all of it is read, so
+      // that no third time is needed.
       let paths = head == nil ? missing : nil
       head = Head(paths: paths, history: try history(of: paths))
     }
   }
 
-  /// The usual case: one change, and nothing else since the last commit.
+  /// Plans the usual case: a single change since the last commit.
   private func onePlan(
     _ entry: CommitJournal.Entry, _ marker: CommitJournal.Marker
   ) throws -> Plan {
@@ -172,7 +176,7 @@ package struct Committer: Sendable {
       message: entry.subject + "\n", isFirst: false)
   }
 
-  /// Compares files with the last commit: some, or all of them.
+  /// Compares some or all files with the last commit.
   private func comparedPlan(
     _ count: UInt64, _ entries: [CommitJournal.Entry]?, _ paths: Set<String>?, _ head: Head
   ) throws -> Plan {
@@ -195,7 +199,7 @@ package struct Committer: Sendable {
 
   private func message(_ entries: [CommitJournal.Entry]?, isFirst: Bool) -> String {
     if isFirst { return "make the keyring\n" }
-    // What stays on this machine is no part of the history.
+    // Changes of local items are not part of the history.
     guard let entries = entries?.filter({ !$0.paths.isEmpty }), let first = entries.first else {
       return "change the keyring\n"
     }
@@ -205,16 +209,16 @@ package struct Committer: Sendable {
     return "change \(entries.count) times\n\n\(named)\(rest)\n"
   }
 
-  /// Reads the new content of a file. Returns nil for a path that is not a file of a store and stays as it is
-  /// in the history.
+  /// Reads the new content of a file. Returns nil for a path that is not a file of a store; the history of that path
+  /// stays unchanged.
   private func read(_ path: String) throws -> CommitContent.File? {
     do {
       guard let bytes = try tree.read(path, limit: StoreFiles.sizeLimit) else { return .removed }
-      // The journal may have come with a copy of the folder and name whatever its writer wanted to see.
+      // The journal may be part of a copied folder, and an attacker may have written any path into it.
       return StoreLayout.isStoreFile(path) ? .bytes(bytes) : nil
     } catch {
       switch error.reason {
-      // A link, or what is too large for an item: `check` tells of it.
+      // A link, or a file that is too large for an item. `check` reports it.
       case .notARegularFile, .hasOtherNames, .tooLarge: return nil
       case .system: throw error
       }
@@ -228,7 +232,7 @@ package struct Committer: Sendable {
     var content = plan.content
     if content.size > Self.pieceSize { try store(&content, plan.hash) }
     let files = content
-    // Neither needs the other, and each waits for the disk.
+    // The two commands are independent, and each waits for the disk.
     _ = try WorkerPool(workers: 2).map(2) { (number) in
       if number == 0 {
         return try repository.git.run(
@@ -244,13 +248,13 @@ package struct Committer: Sendable {
     }
   }
 
-  /// Lets git's index say of the store what the last commit has.
+  /// Resets the store's files in git's index to the last commit.
   private func resetIndex() throws {
     let roots = StoreFiles.roots(below: repository.prefix)
     try repository.git.run(["reset", "--quiet", "HEAD", "--"] + roots)
   }
 
-  /// Hands over content in pieces ahead of the commit, which then needs its names alone.
+  /// Passes content to git in several streams before the commit, which then needs only its object names.
   private func store(_ content: inout CommitContent, _ hash: GitHash) throws {
     var piece: [[UInt8]] = []
     var size = 0

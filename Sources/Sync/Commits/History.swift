@@ -6,21 +6,21 @@ internal import Subprocess
 package struct History {
   /// The hash function of the repository.
   package let hash: GitHash
-  /// A Boolean value that indicates whether the branch has no commit.
+  /// True if the branch has no commit.
   package let isUnborn: Bool
-  /// The names of the contents by path in the store: files alone, not links or modules.
+  /// The object names of file contents by path in the store, without links and submodules.
   package let files: [String: String]
 
-  /// A Boolean value that indicates whether the store is not in the history yet.
+  /// True if the store is not in the history yet.
   package var isNew: Bool { isUnborn || !hasPolicy }
   private let hasPolicy: Bool
 
-  /// Asks git for the last commit.
+  /// Reads the last commit.
   ///
   /// - Parameters:
   ///   - repository: The repository.
-  ///   - paths: Which files of the store; nil for all.
-  /// - Throws: as `Git.run`.
+  ///   - paths: The files of the store to read; nil for all.
+  /// - Throws: As `Git.run`.
   init(of repository: Repository, paths: Set<String>?) throws {
     let git = repository.git
     hash = try repository.hash()
@@ -33,7 +33,7 @@ package struct History {
       return
     default: throw git.failure(question, head)
     }
-    // A command line has an end, and so has the patience of whoever wrote the list.
+    // A long list of paths could exceed the maximum length of a command line.
     let isShort = (paths?.count ?? .max) <= 500
     let wanted =
       isShort ? (paths ?? []).map { repository.prefix + $0 } : StoreFiles.roots(below: repository.prefix)

@@ -1,29 +1,29 @@
 internal import Keyring
 
 extension Repository {
-  /// Returns the folders of other stores in the index of git, sorted; the folder of a store has a policy and the
-  /// signature
-  /// of a policy.
+  /// Returns the folders of other stores in git's index, sorted. A folder with a policy and the signature of a policy
+  /// is a store.
   ///
-  /// Each store takes the files of the other one for files that do not belong to it, and merges them as any text.
+  /// Two stores in one repository conflict: each treats the files of the other one as files that do not belong to it,
+  /// and merges them as ordinary text.
   ///
-  /// - Returns: Paths from the top of the work tree, which is the empty path.
+  /// - Returns: Paths relative to the top of the work tree; the top itself is the empty path.
   /// - Throws: As `Git.run`.
   package func otherStores() throws -> [String] {
     let names = try policyNames(["ls-files", "-z", "--cached"])
     return names.policies.intersection(names.signatures).subtracting([ownFolder]).sorted().filter { folder in
-      // A clone withholds what a push has brought into the store's own folder.
+      // A clone does not check out files that were pushed into the store's own folder and do not belong there.
       Self.exists("\(top)/\(Self.path(folder, StoreLayout.policy))")
     }
   }
 
-  /// Returns the folders of other stores in a commit that another commit does not have as they are. Folders within the
-  /// store do not count: their files are refused one by one, and must not keep the rest from coming in.
+  /// Returns the folders of other stores in a commit that are new or changed since another commit. Folders within the
+  /// store are not included: their files are refused individually and must not block the rest of the commit.
   ///
   /// - Parameters:
   ///   - commit: The commit.
-  ///   - base: The commit whose files were looked at before; nil for none.
-  /// - Returns: Paths from the top, sorted.
+  ///   - base: The commit whose files were already checked; nil for none.
+  /// - Returns: Paths relative to the top of the work tree, sorted.
   /// - Throws: As `Git.run`.
   package func otherStores(in commit: String, since base: String?) throws -> [String] {
     // All folders are within the store.
@@ -34,7 +34,8 @@ extension Repository {
     ])
     let folders = changed.policies.union(changed.signatures).subtracting([ownFolder])
       .filter { !"\($0)/".hasPrefix(prefix) }.sorted()
-    // Only one of the two files may have changed. So many folders are refused without a further look.
+    // Possibly only one of the two files has changed, so both are looked up. More folders than the limit are refused
+    // without this lookup.
     guard !folders.isEmpty, folders.count <= Self.mostFolders else { return folders }
     let places = folders.flatMap { folder in
       [StoreLayout.policy, StoreLayout.policySignature].map { Self.path(folder, $0) }
@@ -46,16 +47,16 @@ extension Repository {
     }
   }
 
-  /// Refuses other stores in the index of git.
+  /// Throws an error if git's index contains other stores.
   ///
-  /// - Throws: `GitError`, and `anotherStore`.
+  /// - Throws: `GitError`; `anotherStore`.
   package func refuseOtherStores() throws {
     try refuse { try otherStores() }
   }
 
-  /// Refuses other stores in a commit.
+  /// Throws an error if a commit contains other stores.
   ///
-  /// - Throws: `GitError`, and `anotherStore`.
+  /// - Throws: `GitError`; `anotherStore`.
   func refuseOtherStores(in commit: String, since base: String?) throws {
     try refuse { try otherStores(in: commit, since: base) }
   }
@@ -67,20 +68,20 @@ extension Repository {
 
   private static let mostFolders = 64
 
-  /// The folder of the store, as a path from the top.
+  /// The folder of the store, relative to the top of the work tree.
   private var ownFolder: String { String(prefix.dropLast()) }
 
   private static func path(_ folder: String, _ name: String) -> String {
     folder.isEmpty ? name : "\(folder)/\(name)"
   }
 
-  /// The folders that have policies and signatures of policies, as a command of git names the files.
+  /// Returns the folders that contain policies and signatures of policies, according to the output of a git command.
   private func policyNames(
     _ command: [String]
   ) throws -> (policies: Set<String>, signatures: Set<String>) {
     var git = git
     git.takesPathsLiterally = false
-    // A tree of a kilobyte can name millions of files, and none of them has to match.
+    // A tree of one kilobyte can name millions of files, even if none of them matches.
     git.timeout = .seconds(20)
     let patterns = [StoreLayout.policy, StoreLayout.policySignature].map { ":(top,glob)**/\($0)" }
     var found: (policies: Set<String>, signatures: Set<String>) = ([], [])

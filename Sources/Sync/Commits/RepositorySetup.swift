@@ -4,19 +4,20 @@ package import Keyring
 internal import OpenPGP
 internal import Subprocess
 
-/// The configuration that a clone needs to handle a store: attributes that no push can override, and the
-/// programs that merge and show its files.
+/// The configuration that a clone needs for a store: attributes that no push can override, and the programs that merge
+/// and show its files.
 package struct RepositorySetup {
   private let program: String
   private let searchPath: String
   private let timeout: Double
 
-  /// The set-up of repositories.
+  /// Creates a setup.
   ///
   /// - Parameters:
   ///   - program: The absolute path of keytree.
-  ///   - searchPath: Where git will look for it: it is called by its name where that leads to the same file.
-  ///   - timeout: How long to wait for another process that changes settings, in seconds.
+  ///   - searchPath: The search path of git. The settings use the plain name of the program if the search path leads to
+  ///     the same file.
+  ///   - timeout: The time to wait for another process that changes settings, in seconds.
   package init(program: String, searchPath: String, timeout: Double = 30) {
     (self.program, self.searchPath, self.timeout) = (program, searchPath, timeout)
   }
@@ -25,7 +26,7 @@ package struct RepositorySetup {
     let found = ProgramSearch.path(of: "keytree", in: searchPath).flatMap(Repository.realPath)
     let isKnown = found != nil && found == Repository.realPath(program)
     let command = isKnown ? "keytree" : Self.quoted(program)
-    // Git replaces what begins with a percent sign in the command of a merge driver.
+    // Git replaces sequences that start with a percent sign in the command of a merge driver.
     let driver = command.split(separator: "%", omittingEmptySubsequences: false).joined(separator: "%%")
     var settings: [(String, String)] = []
     for kind in ["index", "item", "record"] {
@@ -36,15 +37,16 @@ package struct RepositorySetup {
         ("diff.keytree-\(kind).cachetextconv", "false"),
       ]
     }
-    // Two items that look alike are not one item that was renamed. In a larger repository that is not for us to say.
+    // Two items with similar content are not one item that was renamed. If the store is only a part of the repository,
+    // the setting is left to the user.
     if repository.prefix.isEmpty { settings.append(("merge.renames", "false")) }
     return settings
   }
 
-  /// Puts in place what is missing.
+  /// Adds the settings that are missing.
   ///
   /// - Parameter repository: The clone.
-  /// - Returns: Whether anything was.
+  /// - Returns: True if anything was missing.
   /// - Throws: `GitError`, or `KeyringError` with `busy` or a file error: `info/attributes` may be a link.
   @discardableResult
   package func apply(to repository: Repository) throws -> Bool {
@@ -57,10 +59,10 @@ package struct RepositorySetup {
     return true
   }
 
-  /// Makes a repository with everything that a clone needs, in a folder of its own.
+  /// Creates a repository with this configuration.
   ///
   /// - Parameters:
-  ///   - folder: The folder, which is empty; an absolute path without links.
+  ///   - folder: An empty folder, as an absolute path without links.
   ///   - git: Git.
   func make(in folder: String, git: Git) throws {
     try Repository.initialize(folder, git: git)
@@ -76,7 +78,7 @@ package struct RepositorySetup {
     }
   }
 
-  /// Returns the arguments of `git config` for what is missing.
+  /// Returns the arguments of `git config` that add the missing settings.
   private func missing(in repository: Repository) throws -> [[String]] {
     let git = repository.git
     let question = [
@@ -98,7 +100,7 @@ package struct RepositorySetup {
       + outdated.filter { known[$0] != nil }.map { ["--unset-all", $0] }
   }
 
-  /// A word for `sh`.
+  /// Returns a word quoted for `sh`.
   static func quoted(_ word: String) -> String {
     let parts = word.split(separator: "'", omittingEmptySubsequences: false)
     return "'" + parts.joined(separator: "'\\''") + "'"
@@ -106,10 +108,10 @@ package struct RepositorySetup {
 }
 
 extension Repository {
-  /// Puts our attributes in place, where they are missing. Without them git could run filters that somebody has put
-  /// there whenever it writes its index: it looks again at files that have changed in the same moment.
+  /// Writes Keytree's attributes if they are missing. Without them, a pushed filter could run whenever git writes its
+  /// index, because git then reads files again that have changed at the same moment.
   ///
-  /// - Returns: Whether they were missing.
+  /// - Returns: True if they were missing.
   /// - Throws: `KeyringError` with a file error: `info/attributes` may be a link.
   func protectFiles() throws -> Bool {
     let path = "info/attributes"
@@ -122,21 +124,21 @@ extension Repository {
     do {
       try tree.replaceFile(path, with: Array(new.utf8), temporary: temporary)
     } catch {
-      // The first error is the one to report; what stays is in nobody's way.
+      // The first error is reported. A temporary file that remains does no harm.
       try? tree.remove(temporary)
       throw error
     }
     return true
   }
 
-  /// Makes a repository in a store's folder, whole or not at all.
+  /// Creates a repository in a store's folder atomically.
   ///
-  /// It is made beside its place, flushed to disk and renamed: git cannot go on with one that it has only half made.
+  /// It is created in another folder, flushed to disk and renamed, because git cannot use a partly created repository.
   ///
   /// - Parameters:
   ///   - store: The folder, an absolute path without links.
-  ///   - setup: What a clone needs.
-  ///   - git: Git in a folder.
+  ///   - setup: The configuration.
+  ///   - git: Creates the git for a folder.
   /// - Throws: `GitError`, or `KeyringError` with a file error.
   package static func make(
     in store: String, _ setup: RepositorySetup, git makeGit: (String) -> Git
@@ -154,12 +156,12 @@ extension Repository {
     try tree.removeDirectory(name)
   }
 
-  /// Makes an empty repository.
+  /// Creates an empty repository.
   ///
   /// - Parameters:
   ///   - folder: The folder.
   ///   - git: Git.
-  /// - Throws: as `Git.run`.
+  /// - Throws: As `Git.run`.
   static func initialize(_ folder: String, git: Git) throws {
     var git = git
     (git.folder, git.isInWorkTree) = (folder, false)
@@ -167,16 +169,16 @@ extension Repository {
     let outcome = try git.outcome(of: question)
     let name = String(decoding: outcome.output, as: UTF8.self).split(separator: "\n").first
     let branch = outcome.ending == .exited(status: 0) ? name.map(String.init) ?? "main" : "main"
-    // Templates bring hooks.
+    // No template, because it could contain hooks.
     try git.run(["init", "--quiet", "--template=", "--initial-branch=\(branch)"])
   }
 
-  /// Notes the signature of the policy as a file to come, which makes the repository the store's. The policy itself may
-  /// not exist yet.
+  /// Adds the signature of the policy to git's index with `--intent-to-add`, which marks the repository as that of the
+  /// store. The policy itself may not exist yet.
   ///
   /// - Parameters:
   ///   - store: The folder of the store.
-  ///   - timeout: How long to wait for another process, in seconds.
+  ///   - timeout: The time to wait for another process, in seconds.
   /// - Throws: `GitError`, or `KeyringError` with `busy` or a file error.
   package func beginStore(_ store: FileTree, timeout: Double) throws {
     try GitTurn.take(.commits, in: self, store, timeout: timeout) {
@@ -188,9 +190,9 @@ extension Repository {
 
   /// Returns true if the user has configured git to ignore the store.
   ///
-  /// - Throws: as `Git.run`.
+  /// - Throws: As `Git.run`.
   package func ignoresStore() throws -> Bool {
-    // The form that no path of ours has on its own keeps a colon at the beginning from being magic.
+    // The leading `./` prevents git from interpreting a colon at the start of the path as pathspec magic.
     let question = ["check-ignore", "--quiet", "--", "./\(prefix)\(StoreLayout.policy)"]
     var git = git
     git.takesPathsLiterally = false

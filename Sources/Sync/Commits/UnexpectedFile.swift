@@ -1,18 +1,18 @@
 package import Keyring
 
-/// Something in the history of a store that has no place there: git or another program could act on it (threats T18 and
-/// T45).
+/// A tracked file in the folder of a store that does not belong there, because git or another program could act on it
+/// (threats T18 and T45).
 package struct UnexpectedFile: Equatable, Sendable {
-  /// Its path from the top of the work tree; what is not UTF-8 in it is replaced.
+  /// The path relative to the top of the work tree. Invalid UTF-8 is replaced.
   package let path: String
   /// The reason why the file does not belong there.
   package let reason: StrayReason
 }
 
 extension Repository {
-  /// Returns the files in the index of git that are within the store and do not belong there, sorted by path.
+  /// Returns the files in git's index that are within the store and do not belong there, sorted by path.
   ///
-  /// - Parameter allowed: What may be there.
+  /// - Parameter allowed: The files that are allowed.
   /// - Throws: As `Git.run`.
   package func strangers(outside allowed: AllowedFiles) throws -> [UnexpectedFile] {
     try indexEntries(below: prefix).compactMap { entry in
@@ -23,22 +23,21 @@ extension Repository {
     }
   }
 
-  /// An entry of the index of git.
+  /// An entry of git's index.
   struct IndexEntry {
-    /// The path from the top of the work tree.
+    /// The path relative to the top of the work tree.
     let path: ArraySlice<UInt8>
-    /// The kind of the file, as git writes it.
+    /// The git mode of the file.
     let mode: String
-    /// The name of its content.
+    /// The object name of its content.
     let name: String
-    /// A Boolean value that indicates whether git keeps the file out of the work tree: the bit
-    /// "skip-worktree" of `git-update-index(1)`.
+    /// True if git does not check the file out: the "skip-worktree" bit of `git-update-index(1)`.
     let isWithheld: Bool
   }
 
-  /// The entries of the index of git.
+  /// Returns the entries of git's index.
   ///
-  /// - Parameter folder: Where to look; empty for the whole work tree.
+  /// - Parameter folder: The folder to list; empty for the whole work tree.
   /// - Throws: As `Git.run`.
   func indexEntries(below folder: String) throws -> [IndexEntry] {
     let records = try git.records(

@@ -1,80 +1,79 @@
 internal import FileSystem
 package import Subprocess
 
-/// Git in a folder: the program, its variables, and how it is run.
+/// Git for a folder: the program, its environment and its options.
 package struct Git: Sendable {
-  /// The oldest version whose options are all known to work.
+  /// The oldest supported version, in which all options are known to work.
   package static let oldestVersion = (2, 38)
   /// The time limit of a command that uses no network.
   package static let usualTimeout = Duration.seconds(600)
 
-  /// The absolute path of the program; nil when there is none, which shows when it is run.
+  /// The absolute path of the program; nil if it was not found, in which case running it throws an error.
   package let program: String?
-  /// The variables of the person, from which those of git are made.
+  /// The environment of the user, from which that of git is derived.
   package let outerEnvironment: ProcessEnvironment
   /// The top of the work tree.
   package var folder: String
   /// The time limit of a command; nil for none.
   package var timeout: Duration? = usualTimeout
-  /// A Boolean value that indicates whether the folder is the top of a work tree. Otherwise git searches for
-  /// a repository itself.
+  /// True if the folder is the top of a work tree. Otherwise git searches for a repository itself.
   package var isInWorkTree = true
-  /// A Boolean value that indicates whether the folder is a bare repository.
+  /// True if the folder is a bare repository.
   package var isBare = false
-  /// A Boolean value that indicates whether git sees the objects of a push that no branch has yet, as a hook
-  /// that judges the push needs.
+  /// True if git sees the quarantined objects of a push that is not accepted yet. A hook that verifies the push needs
+  /// them.
   package var seesQuarantine = false
-  /// A Boolean value that indicates whether paths are taken literally. Some commands do not support it.
+  /// True if paths are interpreted literally. Some commands do not support this.
   package var takesPathsLiterally = true
-  /// The most bytes of memory that each process of a command may ask for; nil for any number.
+  /// The limit on the data memory of each process of a command, in bytes; nil for none.
   package var memoryLimit: Int?
-  /// A Boolean value that indicates whether git may connect to other machines.
+  /// True if git may connect to other machines.
   package private(set) var usesNetwork = false
-  /// A Boolean value that indicates whether git may ask the user at the terminal for the passphrase of an ssh
-  /// key or for a password.
+  /// True if git may ask the user at the terminal for the passphrase of an ssh key or for a password.
   private var asksPerson = false
-  /// Options for talking to other machines.
+  /// Options for connections to other machines.
   private var networkOptions: [String] = []
 
-  /// Git in a folder.
+  /// Creates the git for a folder.
   ///
   /// - Parameters:
-  ///   - folder: An absolute path without links; git looks for a repository here and nowhere above.
-  ///   - searchPath: Folders in which the program is looked for, as in `PATH`.
-  ///   - environment: The variables of the person.
+  ///   - folder: An absolute path without links. Git looks for a repository here, but not in parent folders.
+  ///   - searchPath: The folders in which to look for the program, as in `PATH`.
+  ///   - environment: The environment of the user.
   package init(in folder: String, searchPath: String, environment: ProcessEnvironment) {
     program = ProgramSearch.path(of: "git", in: searchPath)
     (self.folder, outerEnvironment) = (folder, environment)
   }
 
-  /// The most memory for receiving objects, in bytes. A pack of a hundred kilobytes can have objects of gigabytes,
-  /// which
-  /// git makes in memory (threat T46); a hundred thousand items with their history take a quarter of this.
+  /// The memory limit for receiving objects, in bytes. A pack of a hundred kilobytes can contain objects of gigabytes,
+  /// which git expands in memory (threat T46). A hundred thousand items with their history take a quarter of this
+  /// limit.
   package static let receivingLimit = 512 << 20
 
   /// The time limit of a command that uses the network.
   package static let networkTimeout = Duration.seconds(300)
 
-  /// The same git, which may talk to other machines.
+  /// Returns the same git with permission to connect to other machines.
   ///
-  /// - Parameter asksPerson: Whether it may ask at the terminal; else it fails where it would have to.
-  /// - Throws: as `run`.
+  /// - Parameter asksPerson: True if it may ask the user at the terminal. Otherwise it fails where it would have to
+  ///   ask.
+  /// - Throws: As `run`.
   package func forNetwork(asksPerson: Bool) throws -> Git {
     var git = self
     git.usesNetwork = true
     git.asksPerson = asksPerson
     git.timeout = Self.networkTimeout
     if !asksPerson {
-      // ssh asks at the terminal itself, whatever git was told.
+      // ssh itself asks at the terminal, whatever the settings of git are.
       let command = try setting("core.sshCommand") ?? "ssh"
       git.networkOptions = ["-c", "core.sshCommand=\(command) -o BatchMode=yes"]
     }
     return git
   }
 
-  /// Its version as it says itself, such as `2.39.5`.
+  /// Returns the version that git reports, such as `2.39.5`.
   ///
-  /// - Throws: `tooOld` for one that keytree does not rely on, and as `run`.
+  /// - Throws: `tooOld` if the version is not supported, and as `run`.
   package func version() throws -> String {
     let words = String(decoding: try run(["version"]), as: UTF8.self).split(whereSeparator: \.isWhitespace)
     guard words.count >= 3 else { throw GitError.unexpectedOutput(command: "version") }
@@ -86,14 +85,14 @@ package struct Git: Sendable {
     return String(words[2])
   }
 
-  /// Runs a command that has to succeed.
+  /// Runs a command and throws an error unless it succeeds.
   ///
   /// - Parameters:
   ///   - arguments: The command and its arguments.
-  ///   - input: What it reads.
-  ///   - limit: The most bytes that it may print.
-  /// - Returns: What it has printed.
-  /// - Throws: every case of `GitError` that git itself can cause.
+  ///   - input: The standard input.
+  ///   - limit: The limit on its output in bytes.
+  /// - Returns: The standard output.
+  /// - Throws: Every case of `GitError` that git itself can cause.
   @discardableResult
   package func run(
     _ arguments: [String], input: [UInt8] = [], limit: Int = 1 << 20
@@ -103,9 +102,9 @@ package struct Git: Sendable {
     return outcome.output
   }
 
-  /// Runs a command whose status is an answer.
+  /// Runs a command whose exit status is part of the result.
   ///
-  /// - Returns: How it ended, with any status.
+  /// - Returns: The outcome, with any status.
   /// - Throws: `notInstalled`, `process`, `timedOut`, `killed`.
   package func outcome(
     of arguments: [String], input: [UInt8] = [], limit: Int = 1 << 20
@@ -143,14 +142,15 @@ package struct Git: Sendable {
   /// The most bytes of a list of files: some hundred thousand of them. A tree of a kilobyte can name millions.
   package static let listLimit = 1 << 26
 
-  /// The most memory for making such a list, in bytes: `git diff-tree` has the whole list before it prints any of it.
+  /// The memory limit for creating such a list, in bytes. `git diff-tree` builds the whole list before it prints any of
+  /// it.
   package static let listMemoryLimit = 256 << 20
 
-  /// Runs a command that prints records, each ended by NUL.
+  /// Runs a command that prints records, each terminated by NUL.
   ///
-  /// - Parameter limit: The most bytes that it may print.
+  /// - Parameter limit: The limit on its output in bytes.
   /// - Returns: The records, without NUL.
-  /// - Throws: as `run`.
+  /// - Throws: As `run`.
   package func records(
     _ arguments: [String], input: [UInt8] = [], limit: Int = listLimit
   ) throws -> [ArraySlice<UInt8>] {
@@ -159,21 +159,21 @@ package struct Git: Sendable {
     return try git.run(arguments, input: input, limit: limit).split(separator: 0)
   }
 
-  /// The error that another status than 0 is.
+  /// Returns the error for an outcome that is not status 0.
   package func failure(_ arguments: [String], _ outcome: ProcessOutcome) -> GitError {
     let message = String(decoding: outcome.errors.prefix(4096), as: UTF8.self)
     let command = Self.command(in: arguments)
     guard case .exited(let status) = outcome.ending else { return .timedOut(command: command) }
-    // With LC_ALL=C these are git's own words, unchanged for many versions.
+    // With LC_ALL=C these are git's original messages, which have not changed for many versions.
     if message.contains("detected dubious ownership") { return .unsafeOwner(path: folder) }
-    // The words of git itself, and those of zlib.
+    // A message of git or of zlib.
     if message.lowercased().contains("out of memory"), let memoryLimit {
       return .tooMuchMemory(command: command, limit: memoryLimit)
     }
     if message.contains("not a git repository") { return .notARepository(path: folder) }
     if message.contains(".lock': File exists") { return .locked(path: Self.quoted(in: message) ?? folder) }
-    // The last word, unless that is only that nothing could be read: why is in the line above it, which ssh may have
-    // written.
+    // The last line of the message. If that only says that nothing could be read, the reason is in the line above it,
+    // which may be from ssh.
     var lines = message.split(separator: "\n")
     if let end = lines.firstIndex(where: { $0.contains("Could not read from remote repository") }), end > 0 {
       lines = [lines[end - 1]]
@@ -182,13 +182,13 @@ package struct Git: Sendable {
     return .failed(command: command, status: status, message: String(words))
   }
 
-  /// Runs a command for a person, with the streams and the terminal of this process.
+  /// Runs a command for the user, with the streams and the terminal of this process.
   ///
   /// - Parameters:
-  ///   - arguments: The command and its arguments, as they were typed.
+  ///   - arguments: The command and its arguments as typed by the user.
   ///   - place: The folder to start in.
-  ///   - pager: What shows long output, where a person reads it; nil where nobody does.
-  /// - Returns: Git's own status; 128 and the signal for one that ended it, as shells have it.
+  ///   - pager: The pager for long output; nil if the output does not go to a terminal.
+  /// - Returns: The exit status of git; 128 plus the signal number if a signal ended it, as in a shell.
   /// - Throws: `notInstalled`, `process`.
   package func runForPerson(
     _ arguments: [[UInt8]], in place: String, pager: String?
@@ -213,14 +213,13 @@ package struct Git: Sendable {
     }
   }
 
-  /// The options that say which repository is meant: the one whose folder was entered, whatever work tree its own
-  /// configuration names.
+  /// The options that select the repository in the folder, whatever work tree its configuration names.
   private var placeOptions: [String] {
     if isBare { return ["--git-dir=\(folder)"] }
     return isInWorkTree ? ["--work-tree=\(folder)"] : []
   }
 
-  /// The variables for our own use.
+  /// The environment for the commands that Keytree itself runs.
   private var environment: ProcessEnvironment {
     var environment = GitOptions.environment(outerEnvironment)
     if seesQuarantine {
@@ -232,13 +231,13 @@ package struct Git: Sendable {
     return environment
   }
 
-  /// The folder above another one.
+  /// Returns the parent folder of a path.
   static func parent(of path: String) -> String {
     guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return "/" }
     return String(path[..<slash])
   }
 
-  /// The command among arguments, in front of which settings may stand.
+  /// Returns the command in the arguments, which settings may precede.
   private static func command(in arguments: [String]) -> String {
     var rest = arguments[...]
     while rest.first == "-c" { rest = rest.dropFirst(2) }

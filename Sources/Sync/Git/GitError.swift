@@ -6,45 +6,45 @@ package import Subprocess
 package enum GitError: Error, Equatable, Sendable {
   /// No program of this name is in the search path.
   case notInstalled
-  /// It is older than what keytree relies on; the version as it says itself.
+  /// The version is not supported; the version that git reports.
   case tooOld(version: String)
-  /// It could not be started, or wrote more than is read.
+  /// Git could not be started, or its output exceeded the limit.
   case process(ProcessError)
-  /// It ended with another status than 0; its own words, which may hold anything.
+  /// Git exited with a nonzero status. The message is from git and may contain any characters.
   case failed(command: String, status: Int32, message: String)
-  /// A signal ended it.
+  /// A signal ended git.
   case killed(command: String, signal: Int32)
-  /// It took too long, and was ended.
+  /// Git exceeded the time limit and was ended.
   case timedOut(command: String)
-  /// It needed more memory than it was given, in bytes.
+  /// Git needed more memory than the limit, which is in bytes.
   case tooMuchMemory(command: String, limit: Int)
-  /// The output of git does not have the documented form.
+  /// The output of git does not have the documented format.
   case unexpectedOutput(command: String)
-  /// Git refuses the repository, since it belongs to somebody else.
+  /// Git refuses the repository because it belongs to another user.
   case unsafeOwner(path: String)
-  /// The configuration of the repository itself has settings that are not accepted, since they may run programs; their
-  /// names, or the name of a file that has such settings.
+  /// The repository's own configuration has settings that are not accepted, because they may run programs; the names of
+  /// the settings, or of a file that contains such settings.
   case unsafeConfiguration(keys: [String])
-  /// The folder of the repository has links, pipes or devices, which lead git elsewhere or never end; their paths.
+  /// The folder of the repository contains links, pipes or devices, which could redirect git or block it; their paths.
   case specialFiles(paths: [String])
-  /// Other repositories lie in the work tree as its parts; their paths.
+  /// The work tree contains other repositories as submodules; their paths.
   case nestedRepositories(paths: [String])
-  /// Something that was begun in the repository has to be ended first.
+  /// An operation was begun in the repository and has to be finished first.
   case inProgress(RepositoryOperation)
-  /// A merge has stopped, and these files are not settled.
+  /// A merge has stopped, and these files are in conflict.
   case unmerged(paths: [String])
-  /// Another git is at work, or was killed: its lock is there.
+  /// The lock file of another git exists. That git is running or was killed.
   case locked(path: String)
-  /// The folder exists and is not a repository.
+  /// The folder exists but is not a repository.
   case notARepository(path: String)
-  /// A repository that is pushed to does not check the objects that it receives; its path.
+  /// A repository that receives pushes does not check the received objects; its path.
   case objectsNotChecked(path: String)
   /// No branch is checked out.
   case detached
   /// The store uses no git.
   case noRepository(store: String)
 
-  /// True if no git enters the repository because of what is in its folder.
+  /// True if git is not run in the repository because of the content of its folder.
   package var isAboutRepository: Bool {
     switch self {
     case .unsafeConfiguration, .specialFiles: true
@@ -53,7 +53,7 @@ package enum GitError: Error, Equatable, Sendable {
   }
 }
 
-/// Something that was begun in a repository, and during which nothing else may be committed.
+/// An operation in a repository that must be finished before anything else can be committed.
 package enum RepositoryOperation: String, CaseIterable, Sendable {
   case merge
   case rebase
@@ -64,36 +64,36 @@ package enum RepositoryOperation: String, CaseIterable, Sendable {
 
 /// The reasons why a change could not be committed or a store could not be synchronized.
 package enum SyncError: Error, Equatable, Sendable {
-  /// A commit has something where it must not have anything, or of a kind that is no part of a store: a link, a
-  /// module, a file where keytree keeps its own.
+  /// A commit contains a path that is not allowed, or an entry that cannot be part of a store: a link, a submodule, or
+  /// a file in a place that Keytree reserves.
   case unsafePath(String)
-  /// Files of the other side have far more bytes than they take in the repository.
+  /// Files of the remote are far larger than their compressed size in the repository.
   case tooLarge(size: Int, limit: Int)
-  /// Our own commits have files that may not be in a store.
+  /// The local commits contain files that are not allowed in a store.
   case notAllowed([RefusedChange])
-  /// Files that are no items, such as a policy or a README, were changed on both sides.
+  /// Files that are not items, such as a policy or a README, were changed on both sides.
   case bothChanged([String])
   /// People or groups were changed on both sides.
   case policiesDiverged
-  /// Files are not what the history says they are, and a merge would replace them.
+  /// Files differ from the last commit, and a merge would replace them.
   case uncommitted([String])
   /// The cloned repository has no store at its top.
   case noStoreInClone(url: String)
-  /// There is no other repository to synchronize with, or several of which none is called `origin`: their names.
+  /// No remote is configured, or there are several and none is named `origin`; their names.
   case noRemote(among: [String])
   /// The branch has no commit yet.
   case noCommit
-  /// The branch over there does not have commits any more that it had; the last one that was seen, and the last one
-  /// that is there now, or nil when the branch is gone.
+  /// The history of the remote branch was rewritten and lacks earlier commits; the last commit that was seen, and the
+  /// current one, or nil if the branch was deleted.
   case rewritten(seen: String, now: String?)
-  /// The policy over there is not one of this keyring.
+  /// The policy of the remote does not belong to this keyring.
   case foreignPolicy
-  /// The policies of the history that are believed are larger than what is kept of them in memory.
+  /// The policies, signatures and key files of the history exceed the size limit.
   case policyHistoryTooLarge(limit: Int)
-  /// The repository has another store; the path of its folder in the repository, empty for the top.
+  /// The repository contains another store; the path of its folder in the repository, empty for the top.
   case anotherStore(folder: String)
-  /// Others kept being faster.
+  /// Other users pushed first at every attempt.
   case tooBusy(attempts: Int)
-  /// The merged lines do not fit into a file of the index.
+  /// The merged lines do not fit into an index file.
   case indexRefused(file: String, ShardError)
 }

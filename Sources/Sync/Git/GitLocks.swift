@@ -2,26 +2,15 @@ internal import Glibc
 internal import Keyring
 internal import OpenPGP
 
-/// The files with which git locks what it changes; `gitrepository-layout(5)`.
-///
-/// A lock names no owner, and other programs take locks, too: libgit2, JGit, or a git in a container, whose processes
-/// may not be visible here. So a lock is removed only if a git of ours can have left it:
-///
-/// - It did not exist before our git was run, and was made while our git ran. When our git has ended, the locks that exist
-///   then are noted with their inodes and times, so that a later lock with the same name is not taken for one of them.
-/// - It belongs to this user, and no process has it open. git and libgit2 hold a lock open while they write it.
-/// - No git is at work in the repository. git closes the lock of its index while an editor is open.
-/// - It is removed by the next command, not by the one that failed. A git that fails removes its locks itself, except
-///   after an error of the disk; a new lock at that moment is most likely that of another program, which holds it for a
-///   short time.
+/// The lock files of git (`gitrepository-layout(5)`).
 struct GitLocks {
   private let repository: Repository
   private let purpose: HistoryLock.Purpose
 
-  /// The longest time that a git started by Keytree can run after the note was written, in seconds.
+  /// The maximum time that a git process started by Keytree can run after the note was written, in seconds.
   private static let patience = 900
 
-  /// The locks that git takes for a purpose.
+  /// Creates a value for the locks that git takes for a purpose.
   init(of repository: Repository, for purpose: HistoryLock.Purpose) {
     (self.repository, self.purpose) = (repository, purpose)
   }
@@ -52,7 +41,7 @@ struct GitLocks {
     }
   }
 
-  /// Returns what to note before git is run: the locks that exist now, which are those of others.
+  /// Returns the note to write before git is run: the locks that exist now, which belong to other processes.
   func note() -> [UInt8] { Array((["running"] + paths).joined(separator: "\n").utf8) }
 
   /// Returns what to note after git has ended by itself: the locks that have come while it ran; nil if there are none.
@@ -111,26 +100,27 @@ struct GitLocks {
     return locks.filter { !known.contains($0.path) && Self.hasCome($0, since: note.written) }
   }
 
-  /// Removes what `git fast-import` leaves when it fails or is killed: reports, and files that keep its pack from being
-  /// joined with others. A new pack cannot be made with the name of such a file.
+  /// Removes the files that `git fast-import` leaves if it fails or is killed: crash reports, and `.keep` files, which
+  /// prevent packs from being joined. A new pack cannot have the name of such a file.
   func removeLeftovers() {
     guard purpose == .commits else { return }
     let (own, packs) = (repository.gitFolder, "\(repository.commonFolder)/objects/pack")
-    // In a larger repository other programs import, too.
+    // If the store is only a part of the repository, the report may be from another program.
     let reports =
       repository.prefix.isEmpty ? FolderNames.text(at: own).filter { $0.hasPrefix("fast_import_crash_") } : []
     let names = FolderNames.text(at: packs)
     let existing = Set(names)
     let keepFiles = names.filter { name in
       guard name.hasPrefix("pack-"), name.hasSuffix(".keep") else { return false }
-      // Any other content is a user's own reason to keep a pack. An empty file without a pack was cut off.
+      // Any other content means that the user keeps the pack. An empty file without a pack is from an interrupted
+      // import.
       let content = GitProcesses.read("\(packs)/\(name)")
       let hasPack = existing.contains("\(name.dropLast("keep".utf8.count))pack")
       return content == Array("fast-import".utf8) || content == [] && !hasPack
     }
     let found = reports.map { "\(own)/\($0)" } + keepFiles.map { "\(packs)/\($0)" }
     if found.isEmpty || GitProcesses.areAtWork(in: repository) { return }
-    // If one cannot be removed, git reports it.
+    // If a file cannot be removed, git reports it.
     for path in found { _ = unsafe unlink(path) }
   }
 
@@ -150,7 +140,7 @@ private struct FileNumber: Hashable {
 
 /// The gits that run on this machine; `proc(5)`.
 private enum GitProcesses {
-  /// Returns false only if no git is at work in a repository, apart from those that this process has started.
+  /// Returns false only if no git is running in a repository, except for those that this process has started.
   static func areAtWork(in repository: Repository) -> Bool {
     let descriptor = unsafe open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { return true }
@@ -161,13 +151,13 @@ private enum GitProcesses {
   }
 
   private static func isAtWork(_ process: String, in folders: [String]) -> Bool {
-    // `<number> (<name>) <state> <parent> ...`; the name may hold anything.
+    // `<number> (<name>) <state> <parent> ...`; the name may contain any characters.
     guard let status = read("\(process)/stat"), let open = status.firstIndex(of: UInt8(ascii: "(")),
       let close = status.lastIndex(of: UInt8(ascii: ")"))
     else { return false }
     guard status[(open + 1)..<close].starts(with: "git".utf8) else { return false }
     let rest = status[(close + 1)...].split(separator: UInt8(ascii: " "))
-    // A zombie holds nothing any more. Our own gits only read before we have the right to change anything.
+    // A zombie holds no locks. The git processes of this process only read until it holds the lock on the history.
     guard rest.count > 1, rest[0] != Array("Z".utf8)[...],
       String(decoding: rest[1], as: UTF8.self) != String(getpid())
     else { return false }
@@ -176,7 +166,7 @@ private enum GitProcesses {
     if count < 0 { return errno != ENOENT }
     let place = String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
     if folders.contains(where: { place == $0 || place.hasPrefix("\($0)/") }) { return true }
-    // `git --git-dir`, and the variable `GIT_DIR`.
+    // For `git --git-dir` and the variable `GIT_DIR`.
     let words = [read("\(process)/cmdline"), read("\(process)/environ")]
     return words.contains { text in
       guard let text else { return true }

@@ -1,20 +1,20 @@
 internal import Keyring
 
-/// One process at a time that lets git change a repository.
+/// Ensures that only one process at a time lets git change a repository.
 ///
-/// A git that is killed leaves its locks, and every later git refuses to work. So a process notes which locks there are
-/// before it runs git. If it finds the note of another process, that one was killed, or a git of it was, and the locks
-/// that have come since are removed, unless a git is at work in the repository.
+/// A git that is killed leaves its locks, and every later git fails because of them. So a process writes a note of the
+/// existing locks before it runs git. If it finds the note of another process, that process or its git was killed. The
+/// locks that were created since then are removed, unless a git is running in the repository.
 enum GitTurn {
-  /// Runs something that lets git change the repository.
+  /// Runs a closure that lets git change the repository.
   ///
   /// - Parameters:
-  ///   - purpose: What git changes.
+  ///   - purpose: The part of the repository that git changes.
   ///   - repository: The repository.
   ///   - store: The folder of the store.
-  ///   - timeout: How long to wait for another process, in seconds.
+  ///   - timeout: The time to wait for another process, in seconds.
   ///   - body: Runs git.
-  /// - Throws: `KeyringError` with `busy` or a file error, and what `body` throws.
+  /// - Throws: `KeyringError` with `busy` or a file error, and the errors of `body`.
   static func take<R>(
     _ purpose: HistoryLock.Purpose, in repository: Repository, _ store: FileTree, timeout: Double,
     _ body: () throws -> R

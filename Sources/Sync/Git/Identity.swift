@@ -3,23 +3,23 @@ internal import Subprocess
 
 /// The person who makes a commit.
 struct Identity: Sendable {
-  /// Name and mail address, as git writes them: `Alice <alice@example.org>`.
+  /// Name and mail address in git's format: `Alice <alice@example.org>`.
   let person: String
-  /// The time zone, as git writes it: `+0100`.
+  /// The time zone in git's format: `+0100`.
   let zone: String
 
-  /// The person and the present time, as git writes them: `Alice <alice@example.org> 1700000000 +0000`.
+  /// The person and the current time in git's format: `Alice <alice@example.org> 1700000000 +0000`.
   var line: String { "\(person) \(time(nil)) \(zone)" }
 
-  /// The person whom git knows, else somebody made of the user id of a key.
+  /// Reads the identity that is configured in git, or derives one from the user id of a key.
   ///
   /// - Parameters:
-  ///   - git: Git, with the settings of the person and the repository.
-  ///   - fallback: `Alice Example <alice@example.org>`, where git knows nobody; without a mail address in it
-  ///     `keytree@localhost` stands for one. nil for nobody.
-  /// - Throws: what git says when there is nobody, and as `Git.run`.
+  ///   - git: Git with the settings of the user and the repository.
+  ///   - fallback: The user id, such as `Alice Example <alice@example.org>`, that is used if no identity is configured.
+  ///     If it has no mail address, `keytree@localhost` is used. Nil for none.
+  /// - Throws: The error of git if there is no identity, and as `Git.run`.
   init(in git: Git, fallback: @autoclosure () -> String?) throws {
-    // A name made of the account and the machine helps nobody who reads the history.
+    // Git must not derive a name from the account and the host name, because it would be useless in the history.
     let arguments = ["-c", "user.useConfigOnly=true", "var", "GIT_COMMITTER_IDENT"]
     let outcome = try git.outcome(of: arguments)
     if outcome.succeeded {
@@ -36,7 +36,7 @@ struct Identity: Sendable {
     (person, zone) = (Self.author(from: name), "+0000")
   }
 
-  /// Name and mail of a user id, without what would end them.
+  /// Returns the name and mail address of a user id in git's format, without characters that would break it.
   static func author(from userID: String) -> String {
     let parts = userID.split(separator: "<", maxSplits: 1, omittingEmptySubsequences: false)
     let mail = parts.count > 1 ? clean(parts[1].prefix { $0 != ">" }) : ""

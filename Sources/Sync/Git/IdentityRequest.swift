@@ -1,7 +1,7 @@
 internal import Keyring
 internal import Synchronization
 
-/// Asks git who commits, on a thread of its own, while the change that is to be committed is still being made.
+/// Asks git for the committer's identity on another thread while the change to commit is still being made.
 final class IdentityRequest: Sendable {
   private struct State: Sendable {
     var thread: WorkerThread?
@@ -11,7 +11,7 @@ final class IdentityRequest: Sendable {
   private let state = Mutex(State())
   private let ask: @Sendable () throws -> Identity
 
-  /// Starts to ask.
+  /// Starts the request.
   ///
   /// - Parameters:
   ///   - git: Git in the repository.
@@ -22,7 +22,7 @@ final class IdentityRequest: Sendable {
     state.withLock { $0.thread = thread }
   }
 
-  /// The answer, for which this waits.
+  /// Waits for the answer and returns it.
   ///
   /// - Throws: As ``Identity/init(in:fallback:)``.
   func identity() throws -> Identity {
@@ -32,12 +32,12 @@ final class IdentityRequest: Sendable {
     }
     thread?.join()
     if let answer = state.withLock({ $0.answer }) { return answer }
-    // There was no thread, or git had no answer. It may have one now.
+    // The thread could not be started, or git failed. Another attempt may succeed.
     return try ask()
   }
 
   private func answer() {
-    // Whoever needs the answer asks again and gets the error.
+    // The error is ignored here, because `identity()` asks again and throws it.
     let answer = try? ask()
     state.withLock { $0.answer = answer }
   }

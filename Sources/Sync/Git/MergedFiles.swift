@@ -1,19 +1,19 @@
 package import Keyring
 package import KeyringModel
 
-/// A file that is not part of the store, as a merge leaves it.
+/// The merged state of a file that is not part of the store.
 package struct OtherFile: Sendable, Equatable {
-  /// Its kind, as git writes it.
+  /// The git mode of the file.
   package let mode: String
-  /// The name of its content; nil when it goes.
+  /// The object name of its content; nil if the file is removed.
   package let name: String?
 }
 
-/// A change of a remote that is not taken.
+/// A change of a remote that is not accepted.
 package struct RefusedChange: Sendable, Equatable {
   /// The reasons why a change is refused.
   package enum Reason: Sendable, Equatable {
-    /// The record is not believed: nobody has signed it who is in the item's group, or its files do not fit together.
+    /// The record is not verified: no member of the item's group has signed it, or the files of the item do not match.
     case record(RecordProblem)
     /// The file may not be in the store.
     case file(StrayReason)
@@ -25,44 +25,43 @@ package struct RefusedChange: Sendable, Equatable {
     case policy(PolicyError)
   }
 
-  /// The path in the store: that of the record, or of the file. What is not UTF-8 in it is replaced.
+  /// The path of the record or file in the store. Invalid UTF-8 is replaced.
   package let path: String
-  /// The reason.
+  /// The reason for the refusal.
   package let reason: Reason
   /// The committer of the change; nil if unknown.
   package var committer: String?
 
-  /// Makes one; see the properties.
+  /// Creates a refused change without a committer.
   package init(path: String, reason: Reason) { (self.path, self.reason) = (path, reason) }
 }
 
-/// An item that a remote has deleted.
+/// An item that the remote has deleted.
 package struct IncomingDeletion: Sendable, Equatable {
-  /// The item as it was.
+  /// The record before the deletion.
   package let record: ItemRecord
   /// The committer of the deletion; nil if unknown.
   package var committer: String?
 }
 
-/// The result of a merge: every file that differs from our side.
+/// The result of a merge: every file that differs from the local commit.
 package struct MergedFiles: Sendable {
-  /// Files of the store by their paths in it.
+  /// Files of the store, by path in the store.
   package var store: [String: Keyring.NewFile] = [:]
-  /// All other files, by their paths from the top of the repository.
+  /// All other files, by path relative to the top of the repository.
   package var others: [String: OtherFile] = [:]
-  /// The number of conflict copies that our side does not have.
+  /// The number of conflict copies that the local store does not have.
   package var newCopies = 0
   /// The number of conflict copies that the remote has removed, as `resolve` does.
   package var removedCopies = 0
-  /// The number of records that were merged by member and signed.
+  /// The number of records whose members were merged and that were signed again.
   package var signed = 0
   /// The changes of the remote that are refused.
   package var refused: [RefusedChange] = []
   /// The items that the remote has deleted.
   package var deletions: [IncomingDeletion] = []
-  /// Items of which an older version came in, which is kept as a conflict copy.
+  /// Items for which the remote has an older version, which is kept as a conflict copy.
   package var olderVersions: [ItemRecord] = []
-  /// A Boolean value that indicates whether the result equals the remote's commit, so that no merge commit is
-  /// needed.
+  /// True if the result equals the remote's commit, so no merge commit is needed.
   package var equalsTheirs = false
 }

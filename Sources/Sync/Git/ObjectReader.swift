@@ -1,31 +1,31 @@
-/// Reads contents out of a repository, many with one process.
+/// Reads file contents from a repository, many of them with one process.
 struct ObjectReader {
   private let git: Git
 
-  /// A reader of a repository.
+  /// Creates a reader of a repository.
   ///
   /// - Parameter git: Git in the repository.
   init(git: Git) {
     var git = git
-    // A small difference can make a large content of another one.
+    // A small delta can expand to a large object.
     git.memoryLimit = Git.receivingLimit
     self.git = git
   }
 
-  /// The most bytes that are read at once.
+  /// The maximum output of one command, in bytes.
   private static let limit = 1 << 30
 
-  /// The most bytes of the answers to a question about names.
+  /// The maximum size of a list of object names, in bytes.
   private static let namesLimit = 1 << 28
 
-  /// All commits, on any branch and in what reflogs still know.
+  /// The options for all commits of any branch or reflog.
   static let everywhere = ["--all", "--reflog"]
 
-  /// The names of the contents that stand in some places.
+  /// Returns the object names of the contents at some paths of commits.
   ///
-  /// - Parameter places: `<commit>:<path>` each; without line feeds.
-  /// - Returns: The names by place; a place that has nothing, or something else than a file, is not there.
-  /// - Throws: as `Git.run`.
+  /// - Parameter places: Places of the form `<commit>:<path>`, without line feeds.
+  /// - Returns: The object names by place, without the places where no file exists.
+  /// - Throws: As `Git.run`.
   func names(of places: some Collection<String>) throws -> [String: String] {
     if places.isEmpty { return [:] }
     let wanted = Array(places)
@@ -42,14 +42,14 @@ struct ObjectReader {
     return names
   }
 
-  /// The names of the contents that files have had in a history. Git names a content once, whichever of the files
-  /// had it.
+  /// Returns the object names of all contents that files have had in a history. A content is returned once, even if
+  /// several files had it.
   ///
   /// - Parameters:
-  ///   - files: Files, or folders with all files below them, by their paths from the top of the work tree; none for no
-  ///     content.
-  ///   - commits: The commits whose histories are walked, as `git rev-list` takes them.
-  /// - Throws: as `Git.run`; a list of more than ten million names is too long.
+  ///   - files: Files, or folders with all files below them, as paths relative to the top of the work tree. The result
+  ///     is empty if this is empty.
+  ///   - commits: The commits whose histories are searched, as arguments of `git rev-list`.
+  /// - Throws: As `Git.run`; a list of more than ten million names is too long.
   func pastNames(of files: some Collection<String>, in commits: [String]) throws -> [String] {
     if files.isEmpty { return [] }
     let output: [UInt8] = try git.run(
@@ -61,22 +61,21 @@ struct ObjectReader {
     }
   }
 
-  /// The facts about an object that are known without reading it.
+  /// The metadata of a file content.
   struct Info {
-    /// The name of the content.
+    /// The object name.
     let name: String
-    /// Its size in bytes.
+    /// The size in bytes.
     let size: Int
     /// The size in the repository, in bytes.
     let sizeOnDisk: Int
   }
 
-  /// Asks for the sizes of contents.
+  /// Returns the metadata of contents without reading them.
   ///
-  /// - Parameter names: Names of contents, or `<commit>:<path>`; without line feeds.
-  /// - Returns: What is known by name; a name is not there that stands for nothing, for something else than a file,
-  ///   or for
-  ///   what the repository does not have, as a clone that fetches contents when they are needed.
+  /// - Parameter names: Object names, or places of the form `<commit>:<path>`, without line feeds.
+  /// - Returns: The metadata by name. Missing names are those that do not exist, are not a file, or are not available
+  ///   in the repository, for example in a partial clone.
   /// - Throws: As `Git.run`.
   func infos(of names: some Collection<String>) throws -> [String: Info] {
     if names.isEmpty { return [:] }
@@ -88,7 +87,7 @@ struct ObjectReader {
     guard lines.count == wanted.count else { throw GitError.unexpectedOutput(command: "cat-file") }
     var infos: [String: Info] = [:]
     for (name, line) in zip(wanted, lines) {
-      // `<what was asked for> missing`; what was asked for may have spaces in it.
+      // `<name> missing` for a missing object; the name may contain spaces.
       let words = line.split(separator: UInt8(ascii: " ")).map { String(decoding: $0, as: UTF8.self) }
       guard words.count == 4, words[1] == "blob", let size = Int(words[2]), let sizeOnDisk = Int(words[3])
       else { continue }
@@ -97,7 +96,7 @@ struct ObjectReader {
     return infos
   }
 
-  /// The sizes of the contents that some names stand for, in bytes, without reading any of them.
+  /// Returns the sizes of contents in bytes, without reading them.
   ///
   /// - Parameter names: As for ``infos(of:)``.
   /// - Returns: The sizes by name.
@@ -106,16 +105,14 @@ struct ObjectReader {
     try infos(of: names).mapValues(\.size)
   }
 
-  /// The contents that some names stand for.
+  /// Returns the contents with some names.
   ///
   /// - Parameters:
-  ///   - names: Names of contents, or `<commit>:<path>`; without line feeds.
-  ///   - limit: The most bytes of each.
-  ///   - freeSize: The most bytes of all together, whatever they take in the repository.
-  /// - Returns: The bytes by name; a name that stands for nothing, for something else than a file, or for a larger
-  ///   file is
-  ///   not there.
-  /// - Throws: `tooLarge` when all of them together are far larger than what they take in the repository; as `Git.run`.
+  ///   - names: Object names, or places of the form `<commit>:<path>`, without line feeds.
+  ///   - limit: The maximum size of each content in bytes.
+  ///   - freeSize: The total size in bytes that is always accepted, whatever the size in the repository.
+  /// - Returns: The bytes by name. Missing names are those that do not exist, are not a file, or exceed the limit.
+  /// - Throws: `tooLarge` if the total size is far larger than the size in the repository, and as `Git.run`.
   func contents(
     of names: some Collection<String>, limit: Int, freeSize: Int = freeSize
   ) throws -> [String: [UInt8]] {
@@ -126,12 +123,12 @@ struct ObjectReader {
     return result
   }
 
-  /// Hands out the contents that some names stand for, some of them at a time.
+  /// Calls a closure with the contents of some names. Only a part of them is in memory at a time.
   ///
   /// - Parameters:
   ///   - names: As for ``contents(of:limit:)``.
-  ///   - limit: The most bytes of each.
-  ///   - body: Takes a name and its bytes; not called for one that stands for no file, or for a larger one.
+  ///   - limit: The maximum size of each content in bytes.
+  ///   - body: Receives a name and its bytes. Not called for a name that is not a file or exceeds the limit.
   /// - Throws: As `Git.run`.
   func forEachContent(
     of names: some Collection<String>, limit: Int, _ body: (String, ArraySlice<UInt8>) -> Void
@@ -139,14 +136,14 @@ struct ObjectReader {
     try read(try infos(of: Set(names)).filter { $0.value.size <= limit }, body)
   }
 
-  /// The most bytes that are read from files which take almost nothing in the repository.
+  /// The total size in bytes that is accepted even if the files take almost no space in the repository.
   static let freeSize = 32 << 20
-  /// The limit for the size of files, as a multiple of their size in the repository. Records and keys shrink
-  /// to a third; encrypted files do not shrink.
+  /// The limit on the size of files, as a multiple of their size in the repository. Records and keys are compressed to
+  /// a third; encrypted files are not compressible.
   private static let proportion = 16
 
-  /// Refuses contents that are far larger than what they take in the repository: a small push could fill the memory of
-  /// everybody else (threat T46).
+  /// Refuses contents that are far larger than their size in the repository, because a small push could exhaust the
+  /// memory of all other users (threat T46).
   ///
   /// - Throws: `tooLarge`.
   static func requireProportion(
@@ -157,7 +154,7 @@ struct ObjectReader {
     guard size <= limit else { throw SyncError.tooLarge(size: size, limit: limit) }
   }
 
-  /// The most bytes of the contents that one process is asked for.
+  /// The total size of the contents that are read with one process, in bytes.
   private static let pieceSize = 16 << 20
 
   private func read(

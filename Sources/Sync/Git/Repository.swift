@@ -3,29 +3,29 @@ internal import Glibc
 internal import Keyring
 internal import Subprocess
 
-/// The repository that keeps a store's history.
+/// The git repository that contains a store's history.
 package struct Repository: Sendable {
-  /// The top of its work tree, without links.
+  /// The top of the work tree, without links.
   package let top: String
-  /// The path of the store in the repository: empty for the top, otherwise ending with `/`.
+  /// The path of the store in the repository: empty for the top, otherwise with a `/` at the end.
   package let prefix: String
-  /// The folder of the repository, as this work tree has it.
+  /// The `.git` folder of this work tree.
   package let gitFolder: String
-  /// The folder that all work trees of it share.
+  /// The repository folder that all work trees share.
   package let commonFolder: String
-  /// Git in it.
+  /// Git for this repository.
   package let git: Git
 
-  /// Looks for the repository of a store.
+  /// Finds the repository of a store.
   ///
-  /// A store uses git when its folder has a repository, or lies in the work tree of one that has its policy or the
-  /// signature of its policy, which `init` notes before there is a policy. So a
-  /// store without git in somebody's home folder, which is kept in git, stays without.
+  /// A store uses git if its folder has a repository, or if it is in the work tree of a repository that tracks its
+  /// policy or the signature of its policy, which `init` adds before the policy exists. So a store without git is not
+  /// affected by a repository that tracks the user's home folder.
   ///
   /// - Parameters:
   ///   - store: The store's folder.
-  ///   - makeGit: Git in a folder; called only when there is something like a repository.
-  /// - Returns: nil when the store uses none.
+  ///   - makeGit: Creates the git for a folder. Called only if a repository seems to exist.
+  /// - Returns: The repository; nil if the store does not use git.
   /// - Throws: As ``around(store:git:)``, and as `Git.run`.
   package static func find(
     store: String, git makeGit: (String) -> Git
@@ -37,11 +37,11 @@ package struct Repository: Sendable {
     return listed.contains { name in paths.contains { name.elementsEqual($0.utf8) } } ? found : nil
   }
 
-  /// Looks for a repository in whose work tree a store lies, whether it has the store in it or not.
+  /// Finds the repository whose work tree contains a store, even if the repository does not track the store.
   ///
-  /// - Throws: `notARepository` when what is found is none; `unsafeConfiguration` when its folder leads to another one,
-  ///   as only that of a further work tree does, or when its configuration has settings that are not accepted: it may
-  ///   have come with the store (threats T19 and T42); as `Git.run`.
+  /// - Throws: `notARepository` if `.git` is not a repository; `unsafeConfiguration` if its folder refers to another
+  ///   one, which only a linked work tree may do, or if its configuration has settings that are not accepted, because
+  ///   it may be from the same source as the store (threats T19 and T42); as `Git.run`.
   package static func around(
     store: String, git makeGit: (String) -> Git
   ) throws -> Repository? {
@@ -65,9 +65,9 @@ package struct Repository: Sendable {
       top: top, prefix: place, gitFolder: folder, commonFolder: commonFolder, git: git)
   }
 
-  /// Looks for a repository in whose work tree the folder of a new store would lie.
+  /// Finds the repository whose work tree would contain the folder of a new store.
   ///
-  /// - Parameter store: The folder, which need not exist.
+  /// - Parameter store: The folder, which does not have to exist.
   /// - Throws: As ``around(store:git:)``.
   package static func around(
     newStore store: String, git makeGit: (String) -> Git
@@ -89,10 +89,9 @@ package struct Repository: Sendable {
     return "\(facts.st_dev)-\(facts.st_ino)"
   }
 
-  /// A Boolean value that indicates whether git may be running in the repository, or an operation was begun
-  /// and not finished.
+  /// True if git may be running in the repository, or an operation was begun and not finished.
   ///
-  /// While git writes its index it may be in the middle of one, and there is no other sign of it yet.
+  /// An `index.lock` file can be the only sign of an operation that has just begun.
   package var isBusy: Bool { operation != nil || Self.exists("\(gitFolder)/index.lock") }
 
   /// The operation that was begun in the repository and not finished.
@@ -104,7 +103,7 @@ package struct Repository: Sendable {
     return signs.first { Self.exists("\(gitFolder)/\($0.0)") }?.1
   }
 
-  /// Refuses to commit while something else goes on in the repository.
+  /// Throws an error if another operation is in progress in the repository.
   ///
   /// - Throws: `inProgress`, `locked`.
   package func requireQuiet() throws {
@@ -115,7 +114,7 @@ package struct Repository: Sendable {
 
   /// Returns the hash function of the repository.
   ///
-  /// - Throws: as `Git.run`.
+  /// - Throws: As `Git.run`.
   func hash() throws -> GitHash {
     let formats = try git.run(["rev-parse", "--show-object-format"])
     let name = String(decoding: formats, as: UTF8.self).split(separator: "\n").first.map(String.init) ?? ""
@@ -123,8 +122,8 @@ package struct Repository: Sendable {
     return hash
   }
 
-  /// Refuses to go on while files of the store are in conflict in git's index: `git stash pop` and an octopus merge
-  /// leave no other sign.
+  /// Throws an error if files of the store are in conflict in git's index. After `git stash pop` and an octopus merge
+  /// this is the only sign of a conflict.
   ///
   /// - Throws: `unmerged`, and as `Git.run`.
   package func requireMerged() throws {
@@ -138,21 +137,22 @@ package struct Repository: Sendable {
     guard paths.isEmpty else { throw GitError.unmerged(paths: paths.sorted()) }
   }
 
-  /// The full name of the commit that is checked out; nil if there is none.
+  /// Returns the full name of the commit that is checked out; nil if there is none.
   ///
-  /// - Throws: as `Git.run`.
+  /// - Throws: As `Git.run`.
   package func head() throws -> String? {
     try name(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"])
   }
 
-  /// The name of the branch that is checked out; nil when there is none.
+  /// Returns the name of the branch that is checked out; nil if there is none.
   ///
-  /// - Throws: as `Git.run`.
+  /// - Throws: As `Git.run`.
   package func branch() throws -> String? {
     try name(["symbolic-ref", "--quiet", "--short", "HEAD"])
   }
 
-  /// The first line of a command's output; nil if the command ends with 1, which says that there is no such thing.
+  /// Returns the first line of a command's output; nil if the command exits with status 1, which means that the object
+  /// does not exist.
   private func name(_ arguments: [String]) throws -> String? {
     let outcome = try git.outcome(of: arguments)
     switch outcome.ending {
@@ -163,9 +163,9 @@ package struct Repository: Sendable {
     }
   }
 
-  /// The commits at which the history of a clone ends that has only a part of it; `gitrepository-layout(5)`.
+  /// The commits at which the history of a shallow clone ends (`gitrepository-layout(5)`).
   var shallowCommits: Set<String> {
-    // Where it cannot be read, git fails itself.
+    // If the file cannot be read, git itself fails.
     guard let tree = try? FileTree(at: commonFolder), let bytes = try? tree.read("shallow", limit: 1 << 24)
     else { return [] }
     return Set(String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init))
@@ -173,7 +173,7 @@ package struct Repository: Sendable {
 
   // MARK: Files
 
-  /// The folder of the repository of a work tree: `.git` itself, or what a file of that name leads to.
+  /// Returns the repository folder of a work tree: `.git` itself, or the folder that a file of this name refers to.
   private static func gitFolder(of top: String) throws -> String? {
     var facts = stat()
     guard unsafe stat("\(top)/.git", &facts) == 0 else { return nil }
@@ -194,9 +194,9 @@ package struct Repository: Sendable {
     path.hasPrefix("/") ? path : "\(folder)/\(path)"
   }
 
-  /// The first line of a small file; nil when there is none.
+  /// Returns the first line of a small file; nil if there is none.
   private static func line(of path: String) -> String? {
-    // What cannot be read is no repository, and git says so in its own words.
+    // A folder whose file cannot be read is not a repository, and git reports that.
     guard let tree = try? FileTree(at: Git.parent(of: path)),
       let name = path.split(separator: "/").last,
       let bytes = try? tree.read(String(name), limit: 1 << 16)
@@ -204,10 +204,10 @@ package struct Repository: Sendable {
     return String(decoding: bytes, as: UTF8.self).split(separator: "\n").first.map(String.init)
   }
 
-  /// The file of the program that runs; `proc(5)`.
+  /// The path of the running executable (`proc(5)`).
   package static var ownProgram: String? { realPath("/proc/self/exe") }
 
-  /// Returns true if the path is a folder, not a link to one.
+  /// Returns true if the path is a folder and not a link to one.
   static func isFolder(_ path: String) -> Bool {
     var facts = stat()
     return unsafe lstat(path, &facts) == 0 && facts.st_mode & S_IFMT == S_IFDIR
@@ -218,7 +218,7 @@ package struct Repository: Sendable {
     return unsafe lstat(path, &facts) == 0
   }
 
-  /// The path without links; `realpath(3)`. nil when nothing is there.
+  /// Returns the path without links (`realpath(3)`); nil if it does not exist.
   package static func realPath(_ path: String) -> String? {
     guard let resolved = unsafe realpath(path, nil) else { return nil }
     defer { unsafe free(resolved) }

@@ -2,26 +2,26 @@ internal import Glibc
 internal import Keyring
 internal import OpenPGP
 
-/// The settings that the configuration of a repository itself may have.
+/// The settings that are accepted in a repository's own configuration.
 ///
-/// A clone brings none, but a copied or synchronized folder does (threats T19 and T42). Many settings of git run
-/// programs, and new versions add more, so that only those are accepted that are known to run nothing and to send git
-/// nowhere else. Other settings belong in the person's own configuration.
+/// A clone does not transfer any settings, but a copied or synchronized folder does (threats T19 and T42). Many
+/// settings of git run programs, and new versions add more, so only those are accepted that are known not to run
+/// programs and not to redirect git. Other settings belong in the user's own configuration.
 enum RepositoryConfiguration {
   /// Returns true if a setting is accepted.
   ///
   /// - Parameters:
-  ///   - key: Its name as `git config --list` prints it: in lower case except for the part in the middle.
-  ///   - value: Its value.
+  ///   - key: The name as `git config --list` prints it: in lower case except for the subsection.
+  ///   - value: The value.
   static func accepts(_ key: String, _ value: String) -> Bool {
     let parts = key.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count >= 2, let section = parts.first.map(String.init), let name = parts.last.map(String.init)
     else { return false }
     if parts.count == 3, drivers.contains(parts[1]) { return driverSettings.contains("\(section).\(name)") }
     switch key {
-    // These take a truth value, or a program.
+    // The value is a Boolean or a program.
     case "core.fsmonitor": return isTruthValue(value)
-    // A work tree belongs to the repository; it is not somewhere else.
+    // The repository has a work tree, so it is not bare.
     case "core.bare": return isTruthValue(value) && !isTrue(value)
     default: break
     }
@@ -34,24 +34,25 @@ enum RepositoryConfiguration {
     return false
   }
 
-  /// The drivers that Keytree sets up itself; ``RepositorySetup`` corrects their commands before a person uses git.
+  /// The drivers that Keytree itself sets up. ``RepositorySetup`` corrects their commands before a command of the user
+  /// runs.
   private static let drivers: Set<Substring> = ["keytree-index", "keytree-item", "keytree-record"]
   private static let driverSettings: Set<String> = [
     "merge.name", "merge.driver", "merge.recursive", "diff.textconv", "diff.cachetextconv",
   ]
 
-  /// Sections in which everything is accepted except for some names.
+  /// The sections in which all settings are accepted except for these names.
   private static let openSections: [String: Set<String>] = [
     "advice": [], "author": [], "blame": [], "branch": ["mergeoptions"], "color": [], "column": [],
     "commit": [], "committer": [], "feature": [], "fetch": ["bundleuri"], "format": [],
     "gc": ["recentobjectshook"], "gui": [], "i18n": [], "index": [], "log": [], "maintenance": [], "pack": [],
-    // The names of merge strategies are parts of the names of programs.
+    // The name of a merge strategy is part of the name of a program.
     "pull": ["twohead", "octopus"], "push": [], "rebase": [], "rerere": [], "stash": [], "status": [],
     "tag": [],
     "transfer": [], "user": [],
   ]
 
-  /// Accepted settings without a part in the middle, by section.
+  /// The accepted settings without a subsection, by section.
   private static let settings: [String: Set<String>] = [
     "core": [
       "abbrev", "autocrlf", "bigfilethreshold", "checkroundtripencoding", "checkstat", "commentchar",
@@ -86,7 +87,7 @@ enum RepositoryConfiguration {
     "remote": ["pushdefault"],
   ]
 
-  /// Accepted settings with a part in the middle, by section.
+  /// The accepted settings with a subsection, by section.
   private static let namedSettings: [String: Set<String>] = [
     "credential": ["username", "usehttppath"],
     "remote": [
@@ -96,7 +97,7 @@ enum RepositoryConfiguration {
   ]
 
   private static func isTrue(_ value: String) -> Bool {
-    // Git lists a name without a value as one with nothing in it, and takes it as true.
+    // Git lists a setting without a value as one with an empty value, and treats it as true.
     ["", "true", "yes", "on", "1"].contains(value.lowercased())
   }
 
@@ -106,15 +107,16 @@ enum RepositoryConfiguration {
 }
 
 extension Repository {
-  /// Refuses a repository whose own configuration has settings that are not accepted, before any other git enters it.
+  /// Throws an error if the repository's own configuration has settings that are not accepted. Must be called before
+  /// any other git command runs in the repository.
   ///
   /// - Parameters:
   ///   - top: The top of the work tree.
-  ///   - prefix: Where the store is in it.
-  ///   - gitFolder: The folder of the repository, as its work tree has it.
-  ///   - commonFolder: The folder that all its work trees share.
-  ///   - git: Git, in any folder.
-  /// - Throws: `specialFiles` for what is neither a file nor a folder; `unsafeConfiguration` with the names of the
+  ///   - prefix: The path of the store in the work tree.
+  ///   - gitFolder: The `.git` folder of the work tree.
+  ///   - commonFolder: The repository folder that all work trees share.
+  ///   - git: Git for any folder.
+  /// - Throws: `specialFiles` if an entry is neither a file nor a folder; `unsafeConfiguration` with the names of the
   ///   settings; as `Git.run`.
   static func checkConfiguration(
     top: String, prefix: String, gitFolder: String, commonFolder: String, git: Git
@@ -122,12 +124,13 @@ extension Repository {
     var special = Set([gitFolder, commonFolder]).reduce(into: Set()) { $0.formUnion(specialFiles(of: $1)) }
     special.formUnion(specialSettings(in: top, below: prefix))
     guard special.isEmpty else { throw GitError.specialFiles(paths: special.sorted()) }
-    // It counts only with `extensions.worktreeConfig`, but nothing of ours has a reason to read it.
+    // This file is only used with `extensions.worktreeConfig`, and Keytree does not need it.
     if exists("\(gitFolder)/config.worktree") {
       throw GitError.unsafeConfiguration(keys: [".git/config.worktree"])
     }
     guard exists("\(commonFolder)/config") else { return }
-    // Outside of the repository, so that git reads this file as data, and none that it includes.
+    // Runs outside the repository, so that git only lists this file, without its includes, and does not apply its
+    // settings.
     var outside = git
     (outside.folder, outside.isInWorkTree) = ("/", false)
     let settings = try outside.records(
@@ -142,26 +145,26 @@ extension Repository {
     guard found.isEmpty else { throw GitError.unsafeConfiguration(keys: found.sorted()) }
   }
 
-  /// Folders of a repository that git neither reads nor writes here.
+  /// The folders of a repository that git neither reads nor writes in the commands that Keytree runs.
   private static let unusedFolders: Set<String> = ["annex", "hooks", "lfs", "modules", "rr-cache"]
 
-  /// Returns some of the entries that are neither files nor folders: git would block on a pipe, and would
-  /// write through a link to a file outside of the repository.
+  /// Returns some of the entries that are neither files nor folders. Git would block on a pipe, and would write through
+  /// a link to a file outside the repository.
   private static func specialFiles(of repository: String) -> Set<String> {
     var found: Set<String> = []
     var folders: [[UInt8]] = [[]]
     while let folder = folders.popLast(), found.count < 10 {
       let descriptor = unsafe open(
         text(Array("\(repository)/".utf8) + folder), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-      // What cannot be listed is no folder any more, or git says so in its own words.
+      // If a folder cannot be listed, it no longer exists, or git reports the error.
       guard descriptor >= 0 else { continue }
       defer { close(descriptor) }
       for entry in (try? FolderNames.entries(descriptor)) ?? [] {
-        // Most are files, of which there can be many thousands.
+        // Most entries are files, possibly many thousands, so they are skipped without `stat(2)`.
         if entry.type == DT_REG { continue }
         if folder.isEmpty, unusedFolders.contains(String(decoding: entry.name, as: UTF8.self)) { continue }
         switch kind(of: entry.name, in: descriptor) {
-        // A socket cannot be opened. The monitor of git has one.
+        // A socket cannot be opened as a file, and git's file system monitor creates one.
         case nil, S_IFREG, S_IFSOCK: continue
         case S_IFDIR: folders.append(folder + entry.name + [UInt8(ascii: "/")])
         default: found.insert(".git/\(String(decoding: folder + entry.name, as: UTF8.self))")
@@ -171,8 +174,8 @@ extension Repository {
     return found
   }
 
-  /// Files of the work tree with settings that git reads, and waits for, whatever it is asked. It does not follow
-  /// links.
+  /// Returns the attributes and ignore files of the work tree that are pipes or devices. Git reads these files in most
+  /// commands, and would block. It does not follow links there.
   private static func specialSettings(in top: String, below prefix: String) -> [String] {
     let folders = [prefix] + StoreLayout.trackedFolders.map { "\(prefix)\($0)/" }
     let names = folders.flatMap { folder in
@@ -191,13 +194,14 @@ extension Repository {
     return facts.st_mode & S_IFMT
   }
 
-  /// A name for the system; names in a repository need not be UTF-8.
+  /// Returns a name as a C string, because names in a repository need not be UTF-8.
   private static func text(_ bytes: [UInt8]) -> [CChar] { bytes.map { CChar(bitPattern: $0) } + [0] }
 
-  /// Refuses other repositories in the index of git. Git would look into their folders, with their own configuration,
-  /// whenever it looks at the work tree (threat T43). One that has nothing in its place, as in a clone, does no harm.
+  /// Throws an error if git's index contains other repositories. Git would enter their folders, with their own
+  /// configuration, whenever it reads the work tree (threat T43). A submodule without a folder, as in a clone, does no
+  /// harm.
   ///
-  /// - Parameter folder: Where to look: the store's folder as ``prefix`` has it, or the whole work tree.
+  /// - Parameter folder: The folder to check: that of the store (``prefix``), or empty for the whole work tree.
   /// - Throws: `nestedRepositories`, and as `Git.run`.
   package func refuseNestedRepositories(below folder: String = "") throws {
     let nested = try indexEntries(below: folder).filter { $0.mode == "160000" }

@@ -1,21 +1,21 @@
 internal import Keyring
 
-/// The files of a store whose history is kept.
+/// The files of a store that are committed.
 struct StoreFiles {
-  /// The largest file that gets into the history, in bytes.
+  /// The maximum size of a committed file in bytes.
   static let sizeLimit = max(StoreLayout.shardLimit, StoreLayout.sealedItemLimit)
 
   private let tree: FileTree
 
   init(in tree: FileTree) { self.tree = tree }
 
-  /// Returns their paths in a repository.
+  /// Returns the tracked files and folders as paths in a repository.
   static func roots(below prefix: String) -> [String] {
     (StoreLayout.trackedFiles + StoreLayout.trackedFolders).map { prefix + $0 }
   }
 
-  /// The files with names that ``StoreLayout/isStoreFile(_:)`` accepts. Anything else that lies about, such as a copy
-  /// that an editor has left, may hold a secret in the open.
+  /// Returns the files with names that ``StoreLayout/isStoreFile(_:)`` accepts. Any other file, such as the backup copy
+  /// of an editor, may contain a secret in plain text.
   func all() throws -> Set<String> {
     var found: Set<String> = []
     for path in StoreLayout.trackedFiles where try tree.status(path)?.kind == .regular {

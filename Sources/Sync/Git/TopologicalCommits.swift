@@ -1,28 +1,28 @@
-/// Commits in an order in which each comes after those that it follows.
+/// Commits in topological order: each commit comes after its parents.
 struct TopologicalCommits {
-  /// One commit.
+  /// A commit and its parents.
   struct Commit {
     let name: String
     let parents: [String]
   }
 
-  /// All of them.
+  /// The commits in this order.
   let commits: [Commit]
-  /// Those that they follow and that are not among them.
+  /// The parents of these commits that are not among them.
   let border: [String]
 
-  /// The most bytes of a list: about two million commits.
+  /// The maximum size of a list in bytes, enough for about two million commits.
   private static let limit = 1 << 28
 
-  /// Asks git.
+  /// Reads the commits from git.
   ///
   /// - Parameters:
   ///   - tip: The last commit.
-  ///   - known: What leads to these is left out.
+  ///   - known: Commits that are left out together with all their ancestors.
   ///   - git: Git in the repository.
-  /// - Throws: as `Git.run`.
+  /// - Throws: As `Git.run`.
   init(to tip: String, without known: [String] = [], in git: Git) throws {
-    // Names go in by standard input: there may be many branches.
+    // The names are passed on standard input, because there may be many branches.
     let input = "\(tip)\n" + known.map { "^\($0)\n" }.joined()
     let output = try git.run(
       ["rev-list", "--topo-order", "--reverse", "--parents", "--stdin"], input: Array(input.utf8),

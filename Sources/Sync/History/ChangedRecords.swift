@@ -1,7 +1,7 @@
 internal import Keyring
 internal import KeyringModel
 
-/// The records that commits have added or taken away.
+/// The records that commits have added or removed.
 struct ChangedRecords {
   /// The kinds of changes.
   enum Kind: String {
@@ -9,22 +9,21 @@ struct ChangedRecords {
     case removed = "D"
   }
 
-  /// The paths of the items by the full name of the commit.
+  /// The paths of the items, by the full name of the commit.
   private(set) var paths: [String: [ItemPath]] = [:]
 
-  /// The most bytes of a list of files.
+  /// The maximum size of a list of files in bytes.
   private static let limit = 1 << 28
 
-  /// Lists the records that commits have added or removed, compared with some of the commits that they follow.
+  /// Lists the records that commits have added or removed, compared with some of their parents.
   ///
   /// - Parameters:
   ///   - kind: Added or removed.
-  ///   - commits: The full names of commits, each alone, which compares it with all of its parents, or with the names
-  ///     of
-  ///     parents behind it.
+  ///   - commits: For each commit a list of full names: only its own, to compare it with all of its parents, or its own
+  ///     and those of the parents to compare it with.
   ///   - folders: The folders of the store to look in.
   ///   - repository: The repository of the store.
-  /// - Throws: as `Git.run`.
+  /// - Throws: As `Git.run`.
   init(
     _ kind: Kind, in commits: [[String]], below folders: [String], _ repository: Repository
   ) throws {
@@ -37,7 +36,7 @@ struct ChangedRecords {
       ] + folders.map { repository.prefix + $0 },
       input: commits.flatMap { Array("\($0.joined(separator: " "))\n".utf8) }, limit: Self.limit)
     var current: String?
-    // The name of a commit, then the paths. A path has a `/`, so that neither is taken for the other.
+    // The name of a commit, then the paths. Only a path contains a `/`, so the two cannot be confused.
     for field in output {
       guard let text = String(validating: field, as: UTF8.self) else { continue }
       if names.contains(text) {
@@ -48,7 +47,7 @@ struct ChangedRecords {
     }
   }
 
-  /// The path of the item that a record is of; nil for any other file.
+  /// Returns the item path of a record file; nil for any other file.
   private static func path(_ file: String, below prefix: String) -> ItemPath? {
     guard file.hasPrefix(prefix), file.hasSuffix(StoreLayout.recordExtension) else { return nil }
     return StoreLayout.itemPath(ofFile: String(file.dropFirst(prefix.count)))

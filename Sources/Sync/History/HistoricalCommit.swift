@@ -1,33 +1,34 @@
 package import Encoding
 internal import KeyringModel
 
-/// A commit as a history tells of it.
+/// A commit of the history.
 package struct HistoricalCommit: Equatable, Sendable {
-  /// Its full name.
+  /// The full name.
   package let name: String
-  /// The names of those that it follows: none for the first one, several for a merge.
+  /// The names of its parents: none for the first commit, several for a merge.
   let parents: [String]
-  /// The author of the change; any text.
+  /// The author of the change, which can be any text.
   package let author: String
-  /// The mail address of that person; any text.
+  /// The mail address of the author, which can be any text.
   package let mail: String
-  /// The time of the change, by the author's clock.
+  /// The time of the change according to the author's clock.
   package let time: Timestamp
 
   private static let format = "--format=%H%x00%P%x00%at%x00%an%x00%ae%x00"
   private static let fields = 5
-  /// The most bytes of a list: about two million commits.
+  /// The maximum size of a list in bytes, enough for about two million commits.
   private static let limit = 1 << 28
 
-  /// The commits that lead to the current one and differ in some paths from any of those that they follow.
+  /// Returns the ancestors of the current commit, including itself, that differ from any of their parents in some
+  /// paths.
   ///
-  /// Both sides of every merge are looked at, also one that a merge took nothing of.
+  /// Both sides of every merge are searched, even a side from which the merge took nothing.
   ///
   /// - Parameters:
-  ///   - paths: Files or folders, from the top of the work tree.
+  ///   - paths: Files or folders, relative to the top of the work tree.
   ///   - git: Git in the repository.
-  /// - Returns: The newest first, and none before one that follows it; nothing where there is no commit yet.
-  /// - Throws: as `Git.run`.
+  /// - Returns: The commits, newest first and each before its parents; none if there is no commit yet.
+  /// - Throws: As `Git.run`.
   static func list(touching paths: [String], in git: Git) throws -> [HistoricalCommit] {
     guard let head = try git.commit("HEAD") else { return [] }
     let output = try git.run(
@@ -35,7 +36,7 @@ package struct HistoricalCommit: Equatable, Sendable {
         "rev-list", "--no-commit-header", "--full-history", "--date-order", "--encoding=UTF-8", format, head,
         "--",
       ] + paths, limit: limit)
-    // Every field is ended by NUL and every record by a line feed, which is then in front of the next one.
+    // Each field ends with NUL. Each record ends with a line feed, which thus precedes the next record.
     let words = output.split(separator: 0, omittingEmptySubsequences: false).dropLast()
     guard words.count.isMultiple(of: fields) else { throw GitError.unexpectedOutput(command: "rev-list") }
     return stride(from: words.startIndex, to: words.endIndex, by: fields).map { start in

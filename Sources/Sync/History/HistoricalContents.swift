@@ -1,32 +1,33 @@
 internal import Keyring
 
-/// The contents that the files of a store have ever had, on any branch and in what reflogs still know; each once.
+/// The contents that the files of a store have ever had, on any branch or reflog, each listed once.
 ///
-/// Their paths say nothing: git names a content once, and a file of any name may have the same content as an item.
+/// Their paths are not used: git lists each content with only one path, and a file with any name can have the same
+/// content as an item.
 struct HistoricalContents {
-  /// Contents that are read with one process.
+  /// The contents that are read with one process.
   struct Piece: Sendable {
     var names: [String] = []
     var size = 0
   }
 
-  /// The number of contents with a size that no file of the store has.
+  /// The number of contents that are too large for a file of the store.
   private(set) var skipped = 0
-  /// The number of contents that the repository does not have.
+  /// The number of contents that are missing in the repository.
   private(set) var missing = 0
   private(set) var pieces: [Piece] = []
 
-  /// The most bytes and the most contents of a piece: what is held in memory at once, for each processor.
+  /// The maximum size in bytes and the maximum number of contents of a piece. Each processor keeps one piece in memory.
   private static let pieceSize = 16 << 20
   private static let pieceCount = 4096
 
-  /// Lists the contents of folders; the history is walked once, and no content is read.
+  /// Lists the contents of folders. The history is searched once, and no content is read.
   ///
   /// - Parameters:
   ///   - folders: Folders of the store.
-  ///   - limit: The most bytes of a content.
+  ///   - limit: The maximum size of a content in bytes.
   ///   - repository: The repository of the store.
-  /// - Throws: as `Git.run`.
+  /// - Throws: As `Git.run`.
   init(below folders: [String], limit: Int, in repository: Repository) throws {
     let objects = ObjectReader(git: repository.git)
     let names = try objects.pastNames(

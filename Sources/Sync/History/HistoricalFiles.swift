@@ -1,30 +1,30 @@
 package import Keyring
 internal import KeyringModel
 
-/// Finds missing files of items in the history. No key is needed.
+/// Finds missing files of items in the history without using a secret key.
 package struct HistoricalFiles: Sendable {
   private let repository: Repository
   private let objects: ObjectReader
 
-  /// The most paths of a command line, and the most contents that are read at once.
+  /// The maximum number of paths in a command line, and of contents that are read at once.
   private static let pieceSize = 256
 
-  /// The files in the history of a repository.
+  /// Creates a search in the history of a repository.
   package init(in repository: Repository) {
     self.repository = repository
     objects = ObjectReader(git: repository.git)
   }
 
-  /// Finds missing files where they have been, on any branch and in what reflogs still know.
+  /// Finds missing files at their paths, on any branch or reflog.
   ///
-  /// A missing record is the one that the index has, or else the newest one that the keyring believes. A missing
-  /// encrypted file is the one with the digest in its record.
+  /// A missing record is replaced by the one in the index if the history contains it, otherwise by the newest verified
+  /// one. A missing encrypted file is replaced by the one with the digest in its record.
   ///
   /// - Parameters:
-  ///   - missing: What is missing, as `Keyring.missingFiles()` has found it.
-  ///   - keyring: The store, whose policy decides who is believed.
-  /// - Returns: The bytes by paths in the store, for `Keyring.restore(_:)`.
-  /// - Throws: as `Git.run`; `KeyringError` when GnuPG cannot be used.
+  ///   - missing: The result of `Keyring.missingFiles()`.
+  ///   - keyring: The store, whose policy is used to verify records.
+  /// - Returns: The bytes by path in the store, for `Keyring.restore(_:)`.
+  /// - Throws: As `Git.run`; `KeyringError` if GnuPG cannot be used.
   package func find(_ missing: [MissingFiles], for keyring: Keyring) throws -> [String: [UInt8]] {
     var found: [String: [UInt8]] = [:]
     for start in stride(from: 0, to: missing.count, by: Self.pieceSize) {
@@ -47,11 +47,11 @@ package struct HistoricalFiles: Sendable {
     return found
   }
 
-  /// Finds versions of items that plain git has merged, on any branch and in what reflogs still know.
+  /// Finds versions of items that plain git has merged, on any branch or reflog.
   ///
   /// - Parameter wanted: The records and encrypted files to look for.
-  /// - Returns: What was found; nothing of it is verified.
-  /// - Throws: as `Git.run`.
+  /// - Returns: The versions that were found, without verification.
+  /// - Throws: As `Git.run`.
   package func versions(_ wanted: WantedVersions) throws -> HistoricalVersions {
     var found = HistoricalVersions()
     let lines = wanted.records.values.reduce(into: Set()) { $0.formUnion($1) }
@@ -63,7 +63,7 @@ package struct HistoricalFiles: Sendable {
       for bytes in try objects.contents(
         of: try contents(at: files), limit: RecordFile.maximumSize
       ).values {
-        // What is not a record is not wanted.
+        // Contents that are not records are ignored.
         guard let file = try? RecordFile(parsing: bytes) else { continue }
         let digest = ContentDigest(of: file.line)
         if lines.contains(digest) { found.records[digest] = bytes }
@@ -80,7 +80,7 @@ package struct HistoricalFiles: Sendable {
     return found
   }
 
-  /// The records that lines of the index were made from, else the newest ones; verified.
+  /// Returns the verified records that match the lines of the index, otherwise the newest verified ones.
   private func records(
     _ missing: [MissingFiles], _ keyring: Keyring
   ) throws -> [ItemPath: VerifiedRecord] {
@@ -89,7 +89,7 @@ package struct HistoricalFiles: Sendable {
     let ordered = files.sorted { $0.key < $1.key }.map(\.value)
     let results: [Result<VerifiedRecord, RecordProblem>] = try keyring.verify(
       ordered.map { RecordClaim($0, path: nil) })
-    // The reason why a record is not believed does not matter: it is not used.
+    // The reason why a record is not verified does not matter, because it is not used.
     let verified = Dictionary(grouping: results.compactMap { try? $0.get() }) { $0.record.path }
     var chosen: [ItemPath: VerifiedRecord] = [:]
     for item in missing {
@@ -101,7 +101,7 @@ package struct HistoricalFiles: Sendable {
     return chosen
   }
 
-  /// The encrypted files with some digests.
+  /// Returns the encrypted files with some digests.
   private func messages(_ wanted: [ContentDigest: [String]]) throws -> [ContentDigest: [UInt8]] {
     var found: [ContentDigest: [UInt8]] = [:]
     let names = try contents(at: wanted.values.flatMap { $0 })
@@ -115,7 +115,7 @@ package struct HistoricalFiles: Sendable {
     return found
   }
 
-  /// The names of all contents that some files of the store have ever had.
+  /// Returns the object names of all contents that some files of the store have ever had.
   private func contents(at files: [String]) throws -> [String] {
     try objects.pastNames(of: files.map { repository.prefix + $0 }, in: ObjectReader.everywhere)
   }

@@ -2,26 +2,26 @@ package import Keyring
 package import KeyringModel
 internal import OpenPGP
 
-/// Finds out who could ever decrypt which secret of a store: from the recipients of all encrypted files and from all
+/// Determines who could ever decrypt each secret of a store, from the recipients of all encrypted files and from all
 /// records, in the history and in the store. Nothing is decrypted.
 package struct HistoricalReaders {
-  /// The people who could decrypt each state of a secret.
+  /// The people who could decrypt each revision of a secret.
   package private(set) var readers = AccessHistory()
   /// The items of the store whose records were verified.
   package let items: [ItemRecord]
 
   private let keyring: Keyring
-  /// The container of each encrypted file that is known, by the digest of the file.
+  /// The digest of the encrypted container of each known encrypted file, by the digest of the file.
   private var containers: [ContentDigest: ContentDigest] = [:]
-  /// Files have one of a few sets of recipients: each is kept once.
+  /// The sets of recipients, each kept once, because most files have one of a few sets.
   private var sets: Set<Set<KeyID>> = []
 
-  /// Looks through a store and its history.
+  /// Searches a store and its history.
   ///
   /// - Parameters:
   ///   - keyring: The store.
-  ///   - repository: Its repository; nil when it uses none.
-  /// - Throws: as `Git.run`; `KeyringError` when GnuPG or a file of the store cannot be used.
+  ///   - repository: The repository of the store; nil if it does not use git.
+  /// - Throws: As `Git.run`; `KeyringError` if GnuPG or a file of the store cannot be used.
   package init(of keyring: Keyring, in repository: Repository?) throws {
     self.keyring = keyring
     let current = try keyring.verifiedRecords()
@@ -39,15 +39,15 @@ package struct HistoricalReaders {
 
   // MARK: The history
 
-  /// The results of reading some contents of the history.
+  /// The results of reading a piece of the history's contents.
   private struct Found: Sendable {
     var messages: [(file: ContentDigest, container: ContentDigest, keys: Set<KeyID>)] = []
     var records: [ItemRecord] = []
-    /// The files of records whose id no verified record of the store has.
+    /// Record files with an id that no verified record of the store has.
     var former: [(bytes: [UInt8], record: ItemRecord)] = []
     var badRecords = 0
 
-    /// Sorts a content by what it is; its name says nothing.
+    /// Adds a content according to its type, which is detected from the bytes and not from the path.
     mutating func add(_ content: ArraySlice<UInt8>, present: Set<ItemID>, _ keyring: Keyring) {
       let message = unsafe content.withUnsafeBytes { bytes in
         unsafe (keyring.readers(of: bytes), keyring.containerDigest(of: bytes), ContentDigest(of: bytes))
@@ -93,13 +93,13 @@ package struct HistoricalReaders {
     readers.add(sets.insert(keys).memberAfterInsert, to: container)
   }
 
-  /// Joins the revision of a record to the container of its file. The record need not be believed: a join only adds
-  /// readers.
+  /// Joins the revision of a record with the container of its encrypted file. The record does not have to be verified,
+  /// because a join only adds readers.
   private mutating func join(_ record: ItemRecord) {
     if let container = containers[record.sealed] { readers.join(record.revision, container) }
   }
 
-  // MARK: Items that the store has no longer
+  // MARK: Removed items
 
   private struct Version: Hashable {
     let id: ItemID
@@ -107,8 +107,8 @@ package struct HistoricalReaders {
     let group: String
   }
 
-  /// Chooses, of the records of items that the store has no longer, those that may be the last ones: of each item the
-  /// newest verified one, and all that are not verified and may be newer.
+  /// Selects the possible last records of items that the store no longer contains: for each item the newest verified
+  /// one, and all unverified ones that may be newer.
   private mutating func readFormer(_ former: [(bytes: [UInt8], record: ItemRecord)]) throws {
     let results: [Result<VerifiedRecord, RecordProblem>] = try keyring.verify(
       former.map { RecordClaim($0.bytes, path: nil) })
@@ -136,9 +136,9 @@ package struct HistoricalReaders {
     AccessHistory.FormerItem(record, isVerified: isVerified, container: containers[record.sealed])
   }
 
-  // MARK: The store as it is
+  // MARK: The current store
 
-  /// Reads the encrypted files that are not committed. Those of items that stay on this machine have no other readers.
+  /// Reads the encrypted files that are not committed. Local items are skipped, because they have no other readers.
   private mutating func readStore() throws {
     let shared = items.filter { !$0.isLocal }
     let unknown = shared.filter { containers[$0.sealed] == nil }

@@ -1,20 +1,20 @@
 package import Keyring
 package import KeyringModel
 
-/// A store as a commit has it.
+/// The state of a store in a commit.
 package struct HistoricalStore: Sendable {
   /// The full name of the commit.
   package let commit: String
   private let prefix: String
   private let objects: ObjectReader
 
-  /// The store in a commit.
+  /// Finds a commit by its name.
   ///
   /// - Parameters:
-  ///   - name: Any name that git knows for the commit: digits of it, `HEAD~3`, `main@{yesterday}`, a tag.
+  ///   - name: Any name of a commit that git accepts: an abbreviated hash, `HEAD~3`, `main@{yesterday}`, or a tag.
   ///   - repository: The repository of the store.
-  /// - Returns: nil when no commit has this name.
-  /// - Throws: as `Git.run`.
+  /// - Returns: Nil if no commit has this name.
+  /// - Throws: As `Git.run`.
   package init?(at name: String, in repository: Repository) throws {
     guard let commit = try repository.git.commit(name) else { return nil }
     self.commit = commit
@@ -22,10 +22,10 @@ package struct HistoricalStore: Sendable {
     objects = ObjectReader(git: repository.git)
   }
 
-  /// Returns all items as the index of the commit has them, which is a hint for finding one; lines that cannot be read
-  /// are left out.
+  /// Returns all items in the index of the commit, without unreadable lines. The index is only a hint for finding an
+  /// item.
   ///
-  /// - Throws: as `Git.run`.
+  /// - Throws: As `Git.run`.
   package func records() throws -> [ItemRecord] {
     let files = (UInt8.min...UInt8.max).map { name(of: StoreLayout.shardFile($0, isLocal: false)) }
     return try objects.contents(of: files, limit: StoreLayout.shardLimit).values.flatMap {
@@ -33,13 +33,13 @@ package struct HistoricalStore: Sendable {
     }
   }
 
-  /// Returns the item at a place, verified as an item of the store is.
+  /// Returns the item at a path, verified like an item of the store.
   ///
   /// - Parameters:
-  ///   - path: The place.
-  ///   - keyring: The store as it is now, whose policy decides who is believed.
-  /// - Throws: as `Git.run`; `KeyringError` with `itemNotFound` when the commit has no file there, and as
-  ///   `Keyring.historicalItem(_:message:at:)`.
+  ///   - path: The path of the item.
+  ///   - keyring: The current store, whose policy is used for verification.
+  /// - Throws: As `Git.run`; `KeyringError` with `itemNotFound` if the commit has no file there, and as
+  ///   `Keyring.pastItem(_:message:at:)`.
   package func item(at path: ItemPath, in keyring: Keyring) throws -> HistoricalItem {
     let record = name(of: StoreLayout.recordFile(path, isLocal: false))
     let message = name(of: StoreLayout.itemFile(path, isLocal: false))
@@ -51,10 +51,9 @@ package struct HistoricalStore: Sendable {
     return try keyring.historicalItem(bytes, message: contents[message], at: path)
   }
 
-  /// Returns the record at a place as its first line has it, without verifying it; nil when there is none, or one that
-  /// cannot be read.
+  /// Returns the first line of the record at a path without verifying it; nil if it does not exist or cannot be read.
   ///
-  /// - Throws: as `Git.run`.
+  /// - Throws: As `Git.run`.
   package func record(at path: ItemPath) throws -> ItemRecord? {
     let file = name(of: StoreLayout.recordFile(path, isLocal: false))
     return try objects.contents(of: [file], limit: RecordFile.maximumSize)[file].flatMap {

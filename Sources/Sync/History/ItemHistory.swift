@@ -1,23 +1,24 @@
 internal import Keyring
 package import KeyringModel
 
-/// All versions of an item that git has, read from its records. Nothing is decrypted or verified.
+/// All versions of an item in the git history, read from its records. Nothing is decrypted or verified.
 ///
-/// Only commits are read that touch the record of the item. A rename is followed by the item's id: the commit that
-/// removes one record adds another one with the same id. So the cost depends on the item, not on the age of the store.
+/// Only commits that change the record of the item are read. A rename is followed by the item's id: the commit that
+/// removes one record adds another one with the same id. So the cost depends on the item and not on the age of the
+/// store.
 package struct ItemHistory: Sendable {
-  /// The versions, the newest first.
+  /// The versions, newest first.
   package private(set) var versions: [ItemVersion] = []
   /// True if older versions may be missing because the clone does not have all of the history.
   package private(set) var isCutOff = false
 
-  /// Follows an item.
+  /// Reads the versions of an item.
   ///
   /// - Parameters:
-  ///   - id: The item.
-  ///   - path: A place that it has or had.
+  ///   - id: The id of the item.
+  ///   - path: A path that the item has or had.
   ///   - repository: The repository of the store.
-  /// - Throws: as `Git.run`.
+  /// - Throws: As `Git.run`.
   package init(of id: ItemID, from path: ItemPath, in repository: Repository) throws {
     var search = Search(id: id, repository: repository, paths: [path])
     try search.run()
@@ -38,7 +39,7 @@ package struct ItemHistory: Sendable {
   }
 }
 
-/// Finds the places that an item had, and the commits that concern it.
+/// Finds the paths that an item had and the commits that changed it.
 private struct Search {
   let repository: Repository
   private var records: ItemStates
@@ -46,7 +47,7 @@ private struct Search {
   private(set) var commits: [HistoricalCommit] = []
   private var states: [String: ItemStates.State] = [:]
 
-  /// Two commits, one after the other, of which one alone has the item.
+  /// A commit and its parent, of which only one contains the item.
   private struct Step: Hashable {
     let old: String
     let new: String
@@ -58,7 +59,7 @@ private struct Search {
     records = ItemStates(of: id, in: repository)
   }
 
-  /// Repeats until all places are known that the item came from or went to.
+  /// Searches until all paths of the item are known.
   mutating func run() throws {
     var looked: Set<Step> = []
     while true {
@@ -80,7 +81,7 @@ private struct Search {
     states = Dictionary(grouping: found) { $0.key.commit }.mapValues { ItemStates.State($0.map(\.value)) }
   }
 
-  /// The commits in which the item appears or disappears, as far as the known places show.
+  /// The commits in which the item appears or disappears at the known paths.
   private var steps: [Step] {
     commits.flatMap { commit in
       commit.parents.compactMap { parent in
@@ -92,7 +93,7 @@ private struct Search {
 
   private func isThere(_ commit: String) -> Bool { states[commit]?.record != nil }
 
-  /// The places where the item appears in the commit that removes it from another place, and the other way round.
+  /// Returns the paths where the item appears in a commit that removes it from a known path, and the other way round.
   private mutating func places(in steps: Set<Step>) throws -> Set<ItemPath> {
     var places: Set<ItemStates.Place> = []
     for isRemoval in [true, false] {

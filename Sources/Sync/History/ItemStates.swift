@@ -1,13 +1,13 @@
 internal import Keyring
 internal import KeyringModel
 
-/// Reads what commits say about one item; the content of every file is read once.
+/// Reads the state of one item in commits. Each file content is read only once.
 struct ItemStates {
   /// The item in one commit.
   struct State {
-    /// The first line of its record; nil when there is none.
+    /// The first line of its record; nil if there is none.
     var record: ItemRecord?
-    /// True if there is a file that cannot be read and that might be the record of the item.
+    /// True if a file that may be the record of the item cannot be read.
     var isUnknown = false
   }
 
@@ -22,22 +22,22 @@ struct ItemStates {
   private let id: ItemID
   private let prefix: String
   private let objects: ObjectReader
-  /// By the name of the content of a file.
+  /// The states by the object name of the file.
   private var known: [String: State] = [:]
 
   /// The number of files that are read at once.
   private static let pieceSize = 1024
 
-  /// Begins to read about an item.
+  /// Creates a reader for an item.
   init(of id: ItemID, in repository: Repository) {
     self.id = id
     prefix = repository.prefix
     objects = ObjectReader(git: repository.git)
   }
 
-  /// Returns what records say about the item; nothing for a file that does not exist.
+  /// Returns the states of the item at some places, without those where no file exists.
   ///
-  /// - Throws: as `Git.run`.
+  /// - Throws: As `Git.run`.
   mutating func states(at places: Set<Place>) throws -> [Place: State] {
     let names = try objects.names(of: places.map(text))
     try read(Set(names.values))
@@ -64,7 +64,7 @@ struct ItemStates {
 }
 
 extension ItemStates.State {
-  /// Reads the record of an item from the bytes of a file.
+  /// Creates the state of an item from the bytes of a record file.
   init(of id: ItemID, in bytes: [UInt8]) {
     guard let record = ItemRecord(firstLineOf: bytes) else {
       self.init(isUnknown: true)
@@ -73,7 +73,8 @@ extension ItemStates.State {
     self.init(record: record.id == id ? record : nil)
   }
 
-  /// Combines what several files say. Of several records, as plain git may leave them, the latest one counts.
+  /// Combines the states from several files. If there are several records, which plain git can produce, the latest one
+  /// is used.
   init(_ states: some Collection<Self>) {
     record = states.compactMap(\.record).max { $0.modified < $1.modified }
     isUnknown = record == nil && states.contains(where: \.isUnknown)
@@ -81,10 +82,10 @@ extension ItemStates.State {
 }
 
 extension ItemRecord {
-  /// Reads the first line of a record file, without looking at the proof; nil when it cannot be read.
+  /// Reads the first line of a record file without checking the proof; nil if it cannot be read.
   init?(firstLineOf bytes: [UInt8]) {
     guard bytes.count <= RecordFile.maximumSize, let end = bytes.firstIndex(of: UInt8(ascii: "\n")),
-      // The reason does not matter: what a history has cannot be repaired.
+      // The reason does not matter, because the history cannot be repaired.
       let record = try? IndexLine.parse(Array(bytes[..<end]))
     else { return nil }
     self = record

@@ -6,47 +6,47 @@ package struct ItemVersion: Equatable, Sendable {
   package enum Change: Equatable, Sendable {
     /// The item is new.
     case added
-    /// It was there already where the part of the history begins that this clone has.
+    /// The item already existed in the first commit of a shallow clone.
     case alreadyThere
-    /// It is gone.
+    /// The item was deleted.
     case deleted
-    /// It is there again after it was gone.
+    /// The item was restored after it had been deleted.
     case broughtBack
-    /// It has another secret.
+    /// The secret was changed.
     case secret
     /// The same secret was encrypted again.
     case resealed
-    /// Attributes that are no part of its name have other values, or are new or gone.
+    /// Attributes that are not part of the item's name were changed, added or removed.
     case attributes([AttributeName])
-    /// It has another name.
+    /// The item was renamed.
     case renamed(from: ItemPath)
-    /// Other people can read it.
+    /// The item was moved to another group.
     case moved(fromGroup: String)
   }
 
-  /// An item as a commit has it.
+  /// An item in a commit.
   package struct Past: Equatable, Sendable {
     /// The full name of the commit.
     package let commit: String
-    /// The item's record in it.
+    /// The record of the item in the commit.
     package let record: ItemRecord
   }
 
   /// The commit that made the change.
   package let commit: HistoricalCommit
-  /// The item as it is from then on; nil when it is gone.
+  /// The record after the commit; nil if the item was deleted.
   package let record: ItemRecord?
-  /// The item as it was before, in the first of the commits before this one that has it.
+  /// The item before the commit, from the first parent that contains it.
   package let previous: Past?
-  /// The differences from the version before; there may be several.
+  /// The differences from the previous version. There may be several.
   package internal(set) var changes: [Change]
 
-  /// The item as it is from then on, or as it last was.
+  /// The record after the commit, or the last one before a deletion.
   package var lastRecord: ItemRecord? { record ?? previous?.record }
 }
 
 extension ItemVersion.Change {
-  /// Returns the changes between two versions of an item; none for equal ones.
+  /// Returns the changes between two versions of an item; none if they are equal.
   package static func between(_ old: ItemRecord, _ new: ItemRecord) -> [Self] {
     var changes: [Self] = []
     let place = AttributeSchema.primaryKey(of: old.itemClass) + [.synchronizable]
@@ -60,7 +60,7 @@ extension ItemVersion.Change {
     if old.revision != new.revision {
       changes.append(.secret)
     } else if old.sealed != new.sealed, old.group.utf8.elementsEqual(new.group.utf8) {
-      // A change of the group encrypts the secret again.
+      // A change of the group also encrypts the secret again, so it is not reported as a change of its own.
       changes.append(.resealed)
     }
     let names = attributes(old, new, but: place)
@@ -69,7 +69,7 @@ extension ItemVersion.Change {
     return changes
   }
 
-  /// The names of the attributes that differ, and of members that a newer version wrote.
+  /// Returns the names of the attributes that differ, and of differing members that a newer version of Keytree wrote.
   private static func attributes(
     _ old: ItemRecord, _ new: ItemRecord, but place: [AttributeName]
   ) -> [AttributeName] {
@@ -79,7 +79,7 @@ extension ItemVersion.Change {
     return known.union(others.map { AttributeName($0) }).sorted()
   }
 
-  /// The names of the times that differ where nothing else does, as a merge may leave it.
+  /// Returns the names of the times that differ. Used if nothing else differs, which a merge can cause.
   private static func times(_ old: ItemRecord, _ new: ItemRecord) -> [AttributeName] {
     [.created, .modified, .secretModified].filter { old.value(of: $0) != new.value(of: $0) }
   }

@@ -1,10 +1,10 @@
 package import Keyring
 package import KeyringModel
 
-/// Reads policies, signatures and key files from a repository, and keeps some of them in memory. A small push can bring
-/// thousands of large policies (threat T46), so that the kept contents have a limit.
+/// Reads policies, signatures and key files from a repository, each content only once, with a limit on the total size.
+/// A small push can contain thousands of large policies (threat T46).
 package struct PolicyContents {
-  /// The most bytes that are kept in memory.
+  /// The limit on the total size in bytes.
   package static let limit = 256 << 20
 
   private let objects: ObjectReader
@@ -12,11 +12,11 @@ package struct PolicyContents {
   private var known: [String: [UInt8]] = [:]
   private var size = 0
 
-  /// Reads from a repository.
+  /// Creates a reader of a repository.
   ///
   /// - Parameters:
   ///   - repository: The repository.
-  ///   - limit: The most bytes that are kept in memory.
+  ///   - limit: The limit on the total size in bytes.
   package init(in repository: Repository, limit: Int = Self.limit) {
     (objects, self.limit) = (ObjectReader(git: repository.git), limit)
   }

@@ -1,28 +1,28 @@
 internal import Keyring
 package import KeyringModel
 
-/// Items whose record some commit has taken away: deleted, renamed, or kept on one machine alone. Nothing is verified.
+/// Items whose record was removed by a commit because they were deleted, renamed, or made local. Nothing is verified.
 package struct RemovedItems: Sendable {
-  /// A record that a commit has taken away.
+  /// A record that a commit has removed.
   package struct Removal: Equatable, Sendable {
-    /// The item as it was before.
+    /// The record before the removal.
     package let record: ItemRecord
-    /// The full name of the commit that has taken the record away.
+    /// The full name of the commit that removed the record.
     package let commit: String
-    /// The full name of the commit before it, which has the item.
+    /// The full name of its parent, which contains the item.
     package let parent: String
   }
 
-  /// The removals, the last one first. A merge may repeat a removal of an earlier commit.
+  /// The removals, latest first. A merge may repeat the removal of an earlier commit.
   package private(set) var removals: [Removal] = []
 
-  /// The items as they were before, the last one first; an item is there once for each name that it lost.
+  /// The records before the removals, latest first. An item occurs once for each path that was removed.
   package var records: [ItemRecord] {
     var names: Set<Name> = []
     return removals.map(\.record).filter { names.insert(Name(id: $0.id, path: $0.path)).inserted }
   }
 
-  /// An item under one of its names.
+  /// An item and one of its paths.
   private struct Name: Hashable {
     let id: ItemID
     let path: ItemPath
@@ -31,12 +31,12 @@ package struct RemovedItems: Sendable {
   /// The number of records that are read at once.
   private static let pieceSize = 1024
 
-  /// Looks through the history of the records of items; only those that were taken away are read.
+  /// Searches the history for removed records. Only these records are read.
   ///
   /// - Parameters:
-  ///   - folders: The folders of the store to look in: `items`, or folders in it.
+  ///   - folders: The folders of the store to search: `items` or folders in it.
   ///   - repository: The repository of the store.
-  /// - Throws: as `Git.run`.
+  /// - Throws: As `Git.run`.
   package init(below folders: [String], in repository: Repository) throws {
     let commits: [HistoricalCommit]
     let changed: ChangedRecords

@@ -1,31 +1,30 @@
 internal import Keyring
 internal import KeyringModel
 
-/// Decides whether a member of an item's old group moved it to its new group.
+/// Checks that an item was moved to another group by a member of its old group.
 ///
-/// A person outside the old group does not know the secret, so their record describes another one, and the next
-/// secret would
-/// be encrypted to the wrong group.
+/// A person outside the old group does not know the secret, so their record describes a different secret, and the next
+/// secret would be encrypted to the wrong group.
 struct GroupMoves {
-  /// The most contents that are read at once.
+  /// The maximum number of contents that are read at once.
   private static let pieceSize = 4096
 
   private let repository: Repository
   private let objects: ObjectReader
-  /// The commits whose versions are believed.
+  /// The commits whose versions are trusted.
   private let start: [String]
   /// The commit that is merged.
   private let theirs: String
-  /// The keyrings by whose policies somebody may have been a member.
+  /// The keyrings whose policies determine membership.
   private let judges: [Keyring]
 
-  /// Prepares the decision.
+  /// Creates the check.
   ///
   /// - Parameters:
-  ///   - start: The commits whose versions of the items are believed.
+  ///   - start: The commits whose versions of the items are trusted.
   ///   - theirs: The commit that is merged.
-  ///   - repository: Where they are.
-  ///   - judges: The keyrings by whose policies somebody may have been a member; one is enough.
+  ///   - repository: The repository that contains them.
+  ///   - judges: The keyrings whose policies determine membership. Membership by one of them is enough.
   init(
     since start: [String], to theirs: String, in repository: Repository, _ objects: ObjectReader,
     _ judges: [Keyring]
@@ -34,15 +33,14 @@ struct GroupMoves {
     self.judges = judges
   }
 
-  /// Lists the versions that are in another group without a move by a member of the group before.
+  /// Returns the versions that are in another group and were not moved there by a member of the previous group.
   ///
   /// - Parameters:
   ///   - incoming: Verified versions.
-  ///   - known: The versions that are believed; an item without one may be in any group.
-  /// - Returns: The versions to refuse, in no order.
-  /// - Throws: `KeyringError` with `policyNotTrusted` for a move when no policy is accepted, and when GnuPG cannot
-  ///   be used; and
-  ///   as `Git.run`.
+  ///   - known: The trusted versions. An item without one may be in any group.
+  /// - Returns: The versions to refuse, in no particular order.
+  /// - Throws: `KeyringError` with `policyNotTrusted` for a move if no policy is accepted; `KeyringError` if GnuPG
+  ///   cannot be used; as `Git.run`.
   func refused(
     among incoming: some Sequence<VerifiedRecord>, comparedWith known: [ItemID: [ItemRecord]]
   ) throws -> [VerifiedRecord] {
@@ -53,11 +51,11 @@ struct GroupMoves {
       }
     }
     if doubtful.isEmpty { return [] }
-    // Without an accepted policy nobody can decide, and to refuse would take back what others may have done rightly.
+    // Without an accepted policy the check is impossible, and a refusal could revert a legitimate change.
     if judges.allSatisfy({ $0.distrust != nil }), let distrust = judges[0].distrust {
       throw KeyringError.policyNotTrusted(distrust)
     }
-    // A member of both groups may have moved the item, and a member of the new group alone have changed it since.
+    // A member of both groups may have moved the item, and a member of only the new group may have changed it since.
     let between = Dictionary(grouping: try versions(of: Set(doubtful.map(\.record.id))), by: \.record.id)
     return doubtful.filter { version in
       let id = version.record.id
@@ -67,15 +65,16 @@ struct GroupMoves {
 
   /// Returns true if members have moved an item from the group of a known version to that of another version.
   ///
-  /// The versions are followed in the order of their times: a move counts until another member moves the item on.
+  /// The versions are processed in the order of their times. A move is valid until another member moves the item again.
   private func isMoved(
     _ version: VerifiedRecord, from known: [ItemRecord], by versions: [VerifiedRecord]
   ) -> Bool {
     var current = Set(known.map(\.group))
     if current.contains(version.record.group) { return true }
-    // A version that is older, or has lost against a known one, proves nothing: the item has left its group since.
+    // A version that is older than a known one, or has lost against it, proves nothing, because the item may have left
+    // that group since.
     let later = versions.filter { move in known.allSatisfy { move.record.isLater(than: $0, bySecret: true) } }
-    // A policy that is not accepted yet makes nobody a member.
+    // A policy that is not accepted yet does not grant membership.
     let policies = judges.filter { $0.distrust == nil }.map(\.policy)
     for move in (later + [version]).sorted(by: { $1.record.isLater(than: $0.record, bySecret: false) })
     where !current.contains(move.record.group) {
@@ -85,22 +84,22 @@ struct GroupMoves {
     return current.contains(version.record.group)
   }
 
-  /// The verified versions of some items that the commits of the remote have had since the start.
+  /// Returns the verified versions of some items in the commits of the remote since the start.
   ///
-  /// - Throws: `KeyringError` when GnuPG cannot be used; and as `Git.run`.
+  /// - Throws: `KeyringError` if GnuPG cannot be used; as `Git.run`.
   private func versions(of ids: Set<ItemID>) throws -> [VerifiedRecord] {
-    // All records that are new: an item that was moved twice was at a place that neither side names.
+    // All new records are read, because an item that was moved twice was at a path that neither side has now.
     let names = try objects.pastNames(
       of: ["\(repository.prefix)\(StoreLayout.items)"], in: [theirs, "--not"] + start)
     var claims: [RecordClaim] = []
     try objects.forEachContent(of: names, limit: RecordFile.maximumSize) { _, bytes in
-      // What is not a record is no version of an item.
+      // Contents that are not records are ignored.
       guard let file = try? RecordFile(parsing: Array(bytes)), ids.contains(file.record.id) else { return }
       claims.append(RecordClaim(file.bytes, path: nil))
     }
     var versions: [VerifiedRecord] = []
     for judge in judges {
-      // What is not believed proves nothing.
+      // A record that is not verified proves nothing.
       versions += try judge.verify(claims).compactMap { try? $0.get() }
     }
     return versions

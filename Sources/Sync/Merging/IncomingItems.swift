@@ -1,35 +1,36 @@
 internal import Keyring
 internal import KeyringModel
 
-/// The items of a remote as they count in a merge: a change that is not believed counts as if it had not been made.
+/// The items of a remote that take part in a merge. A change that is not verified is treated as if it had not been
+/// made.
 struct IncomingItems {
-  /// The items by their places.
+  /// The items by path.
   private(set) var items: [ItemPath: VerifiedRecord] = [:]
-  /// The changes that are not taken.
+  /// The refused changes.
   private(set) var refused: [RefusedChange] = []
-  /// The places of new encrypted files without a record.
+  /// The paths of new encrypted files without a record.
   private(set) var notAdopted: [ItemPath] = []
-  /// Versions that are not taken and become conflict copies, because members have signed them.
+  /// Refused versions that become conflict copies, because members have signed them.
   private(set) var copies: [VerifiedRecord] = []
-  /// Versions among them that the remote has put back.
+  /// The versions among them that the remote has rolled back to.
   private(set) var olderVersions: [ItemRecord] = []
 
   private let base: [ItemPath: VerifiedRecord]
-  /// The items of our side by their places.
+  /// The local items by path.
   private let mine: [ItemPath: VerifiedRecord]
   private let files: ItemFiles
   private let theirs: String
   private let ours: String
 
-  /// Takes the changes that members have signed.
+  /// Accepts the changes that members have signed.
   ///
   /// - Parameters:
-  ///   - contents: What the remote has.
-  ///   - base: The versions that both sides come from.
-  ///   - mine: What our side has.
-  ///   - files: The files of all of them.
+  ///   - contents: The items of the remote.
+  ///   - base: The versions of the merge base.
+  ///   - mine: The local items.
+  ///   - files: The files of all these items.
   ///   - theirs: The commit of the remote.
-  ///   - ours: The commit of our side.
+  ///   - ours: The local commit.
   init(
     _ contents: [ItemPath: ItemFiles.Content], base: [ItemPath: VerifiedRecord],
     mine: [ItemPath: ItemFiles.Content], in files: ItemFiles, of theirs: String, instead ours: String
@@ -52,15 +53,15 @@ struct IncomingItems {
   }
 
   private mutating func refuse(_ path: ItemPath, _ fault: RecordProblem) {
-    // What was there before, and what is here as well, is not their change.
+    // Files that are the same as in the local commit are not a change of the remote.
     if files.areSame(path, at: theirs, and: ours) { return }
     refused.append(RefusedChange(path: ItemFiles.recordFile(path), reason: .record(fault)))
   }
 
-  /// The items of the store that have the id of one that comes in, at places that neither side has changed: an older
-  /// version can be put back beside the newer one.
+  /// Returns the items of the store that have the id of an incoming item at a path that neither side has changed. A
+  /// remote can add an older version of an item at another path than the newer one.
   ///
-  /// - Throws: `KeyringError` when the index cannot be read.
+  /// - Throws: `KeyringError` if the index cannot be read.
   func knownElsewhere(in keyring: Keyring) throws -> [ItemRecord] {
     let own = Set(mine.values.map(\.record.id))
     let new = Set(items.values.map(\.record.id)).subtracting(own)
@@ -77,9 +78,9 @@ struct IncomingItems {
   /// Refuses records that change the group of an item without the signature of a member of its old group.
   ///
   /// - Parameters:
-  ///   - moves: The decision.
-  ///   - others: The items of ``knownElsewhere(in:)``.
-  /// - Throws: as `GroupMoves.refused(among:comparedWith:)`.
+  ///   - moves: The check of moves.
+  ///   - others: The result of ``knownElsewhere(in:)``.
+  /// - Throws: As `GroupMoves.refused(among:comparedWith:)`.
   mutating func refuseForeignMoves(by moves: GroupMoves, _ others: [ItemRecord]) throws {
     var known = Dictionary(grouping: base.values.map(\.record), by: \.id)
     let present = Dictionary(grouping: mine.values.map(\.record) + others, by: \.id)
@@ -90,12 +91,12 @@ struct IncomingItems {
     }
   }
 
-  /// Makes conflict copies of versions that the remote has put back; the newer versions stay.
+  /// Turns older versions that the remote has restored into conflict copies, and keeps the newer versions.
   ///
   /// - Parameters:
-  ///   - rollbacks: The decision.
-  ///   - others: The items of ``knownElsewhere(in:)``.
-  /// - Throws: as `RolledBackItems.find(among:comparedWith:_:)`.
+  ///   - rollbacks: The search for rollbacks.
+  ///   - others: The result of ``knownElsewhere(in:)``.
+  /// - Throws: As `RolledBackItems.find(among:comparedWith:_:)`.
   mutating func setAside(_ rollbacks: RolledBackItems, _ others: [ItemRecord]) throws {
     let known = Set(mine.values.map(\.record.id) + others.map(\.id))
     for version in try rollbacks.find(among: items, comparedWith: base, known.contains) {
@@ -104,7 +105,8 @@ struct IncomingItems {
     }
   }
 
-  /// Takes a change of an item back: its place and its item are as in the base.
+  /// Reverts the change of an item, so that its path and its id are as in the base. The version becomes a conflict
+  /// copy.
   private mutating func takeBack(_ version: VerifiedRecord) {
     items[version.record.path] = base[version.record.path]
     for (path, old) in base where old.record.id == version.record.id && items[path] == nil {

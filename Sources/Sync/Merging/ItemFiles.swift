@@ -1,12 +1,12 @@
 internal import Keyring
 internal import KeyringModel
 
-/// The files of items in some commits: which there are, and what is in them.
+/// The files of items in some commits, with their contents.
 struct ItemFiles {
-  /// The items that are looked at.
+  /// The paths of the items.
   let paths: Set<ItemPath>
   private let prefix: String
-  /// The names of the contents by `<commit>:<path>`.
+  /// The object names of the files by `<commit>:<path>`.
   private let names: [String: String]
   private let contents: [String: [UInt8]]
 
@@ -25,10 +25,10 @@ struct ItemFiles {
   static func recordFile(_ path: ItemPath) -> String { StoreLayout.recordFile(path, isLocal: false) }
   static func secretFile(_ path: ItemPath) -> String { StoreLayout.itemFile(path, isLocal: false) }
 
-  /// The record of an item in a commit; nil when there is none.
+  /// Returns the record of an item in a commit; nil if there is none.
   func record(_ path: ItemPath, at commit: String) -> [UInt8]? { bytes(Self.recordFile(path), commit) }
 
-  /// The encrypted file of an item in a commit; nil when there is none.
+  /// Returns the encrypted file of an item in a commit; nil if there is none.
   func secret(_ path: ItemPath, at commit: String) -> [UInt8]? { bytes(Self.secretFile(path), commit) }
 
   /// Returns true if two commits have the same files of an item.
@@ -38,7 +38,7 @@ struct ItemFiles {
     }
   }
 
-  /// Returns true if an item has a file in a commit that is too large to be read.
+  /// Returns true if a file of an item in a commit is too large to be read.
   private func isTooLarge(_ path: ItemPath, at commit: String) -> Bool {
     [Self.recordFile(path), Self.secretFile(path)].contains { file in
       names["\(commit):\(prefix)\(file)"].map { contents[$0] == nil } ?? false
@@ -49,12 +49,12 @@ struct ItemFiles {
     names["\(commit):\(prefix)\(file)"].flatMap { contents[$0] }
   }
 
-  /// Verifies the items of a commit: the record, and that the encrypted file is the one that it describes.
+  /// Verifies the items of a commit: the records, and that each encrypted file is the one that its record describes.
   ///
   /// - Parameters:
   ///   - commit: The commit.
-  ///   - judges: The keyrings by whose policies somebody may have signed them; one is enough.
-  /// - Returns: For each place that has a record or an encrypted file what it is.
+  ///   - judges: The keyrings whose policies are used for verification. It is enough if one of them accepts an item.
+  /// - Returns: The content of each path that has a record or an encrypted file.
   func items(at commit: String, _ judges: [Keyring]) throws -> [ItemPath: Content] {
     let found = paths.sorted().compactMap { path in
       record(path, at: commit).map { (path, RecordClaim($0, path: path)) }
@@ -97,12 +97,12 @@ struct ItemFiles {
   enum Content {
     /// An item that a member of its group has signed.
     case verified(VerifiedRecord)
-    /// Something that is not believed.
+    /// An item that is not verified.
     case distrusted(RecordProblem)
-    /// An encrypted file without a record, as other programs make it.
+    /// An encrypted file without a record, as other programs create it.
     case notAdopted
 
-    /// The item, if it is one.
+    /// The item, if it is verified.
     var verified: VerifiedRecord? {
       if case .verified(let record) = self { return record }
       return nil
@@ -111,7 +111,7 @@ struct ItemFiles {
 }
 
 extension Result {
-  /// A Boolean value that indicates whether this is a value and not an error.
+  /// True if the result is a success.
   fileprivate var isSuccess: Bool {
     if case .success = self { return true }
     return false

@@ -3,7 +3,7 @@ internal import Keyring
 internal import KeyringModel
 internal import Subprocess
 
-/// Brings a merge into the store and into its history.
+/// Applies a merge to the store and commits it.
 struct MergeCommit {
   let repository: Repository
   let keyring: Keyring
@@ -12,25 +12,25 @@ struct MergeCommit {
 
   /// The full name of the branch that is checked out.
   let branch: String
-  /// The commit that is merged into, which the store is as it was last seen.
+  /// The commit that is merged into, which the store matched when it was last read.
   let ours: String
   /// The commit that is merged.
   let theirs: String
 
-  /// Puts the files in place and commits them.
+  /// Writes the merged files and commits them.
   ///
-  /// The store comes first, as one transaction; from then on nothing is lost when the rest fails: what is not committed
-  /// as a merge is committed by the next command as a change, and merging once more comes to the same.
+  /// The store is changed first, in one transaction. After that, nothing is lost if a later step fails: the next
+  /// command commits the change as an ordinary one, and repeating the merge has the same result.
   ///
   /// - Parameters:
-  ///   - files: What the merge came to.
-  ///   - marker: Up to where the history goes, which is all there is.
-  ///   - subject: The first line of the message.
-  ///   - isFastForward: Whether their commit is the result, and no other is made.
-  ///   - timeout: How long to wait for writers, in seconds.
-  /// - Returns: False, and nothing has happened, when the store is not any more what it was.
-  /// - Throws: `uncommitted` when a file that would be replaced is not what the history says; and what git and the
-  ///   store can throw.
+  ///   - files: The result of the merge.
+  ///   - marker: The state of the store's journal up to which all changes are committed.
+  ///   - subject: The first line of the commit message.
+  ///   - isFastForward: True if the remote's commit is the result, and no merge commit is created.
+  ///   - timeout: The time to wait for other writers, in seconds.
+  /// - Returns: False if the store has changed since it was read; in this case nothing is done.
+  /// - Throws: `uncommitted` if a file that would be replaced differs from the last commit; the errors of git and of
+  ///   the store.
   func make(
     _ files: MergedFiles, after marker: CommitJournal.Marker, subject: String, isFastForward: Bool,
     timeout: Double
@@ -47,7 +47,7 @@ struct MergeCommit {
       guard strangers.isEmpty else { throw SyncError.uncommitted(strangers.sorted()) }
       return false
     }
-    // Git may look at files whenever it writes its index.
+    // Git may read files whenever it writes its index.
     _ = try repository.protectFiles()
     let start = time(nil)
     try journal.begin(in: marker.repository)
@@ -73,8 +73,9 @@ struct MergeCommit {
     isFastForward: Bool
   ) throws {
     let git = repository.git
-    // Before the commit: cut off in between, the next merge finds them in place already. Afterwards nobody would, and
-    // the next commit by plain git would take them back.
+    // These files are written before the commit. If the process is interrupted in between, the next merge finds them in
+    // place. If they were written afterwards, an interruption would leave the old files, and the next commit by plain
+    // git would revert the change.
     try place(others)
     if isFastForward {
       try git.run(["update-ref", "-m", subject, branch, theirs, ours])
@@ -93,25 +94,25 @@ struct MergeCommit {
     try git.run(["update-index", "-z", "--index-info"], input: content.indexEntries(hash))
   }
 
-  /// Puts files that are no part of the store in place as their side has them, in git's index and in the work tree.
+  /// Updates files that are not part of the store to the remote's version, in git's index and in the work tree.
   private func place(_ others: [String: OtherFile]) throws {
     var paths = Set(others.keys)
     var gone = others.filter { $0.value.name == nil }.keys.sorted()
     if !gone.isEmpty {
       let withheld = try repository.withheldFiles()
       let hidden = gone.filter(withheld.contains)
-      // Git does not touch such a file in the work tree. What is in its place is the user's own.
+      // Git does not check out a withheld file, so a file at its path in the work tree belongs to the user.
       try repository.git.run(
         ["update-index", "--force-remove", "-z", "--stdin"],
         input: hidden.flatMap { Array($0.utf8) + [0] })
       gone.removeAll(where: withheld.contains)
       paths.subtract(hidden)
-      // Git does not take a name that it does not know any more.
+      // Git fails for a path that is no longer in its index.
       let known = try repository.git.records(["ls-files", "-z", "--cached", "--"] + gone)
       paths.subtract(Set(gone).subtracting(known.map { String(decoding: $0, as: UTF8.self) }))
     }
     if paths.isEmpty { return }
-    // Files that a clone has withheld would not be found.
+    // `git restore` does not find files that a clone has withheld.
     let withheld = try repository.indexEntries(below: repository.prefix).filter { entry in
       entry.isWithheld && paths.contains(String(decoding: entry.path, as: UTF8.self))
     }
@@ -119,7 +120,7 @@ struct MergeCommit {
       try repository.git.run(
         ["update-index", "--no-skip-worktree", "-z", "--stdin"], input: withheld.flatMap { $0.path + [0] })
     }
-    // Beside the store links are somebody's own, as the files are.
+    // Outside the store, links are allowed like any other file of the user.
     let links = repository.prefix.isEmpty ? [] : ["-c", "core.symlinks=true"]
     try repository.git.run(
       links + [
@@ -129,7 +130,7 @@ struct MergeCommit {
       input: paths.sorted().flatMap { Array($0.utf8) + [0] })
   }
 
-  /// The names of the contents that our commit has at some paths of the store.
+  /// Returns the object names of files of the store in the local commit.
   private func names(of paths: Set<String>) throws -> [String: String] {
     var names: [String: String] = [:]
     for (path, name) in try listing(paths.map { repository.prefix + $0 }) {
@@ -138,27 +139,27 @@ struct MergeCommit {
     return names
   }
 
-  /// The names of the contents that our commit has at some paths from the top of the work tree.
+  /// Returns the object names of files in the local commit, by path relative to the top of the work tree.
   private func listing(_ paths: [String]) throws -> [String: String] {
     let names = try ObjectReader(git: repository.git).names(of: paths.map { "\(ours):\($0)" })
     return Dictionary(
       uniqueKeysWithValues: names.map { (String($0.key.dropFirst(ours.count + 1)), $0.value) })
   }
 
-  /// Refuses to replace what somebody has changed beside the store and not committed; what a merge that was cut off
-  /// has put in place is as it should be.
+  /// Throws an error if a file outside the store that would be replaced has uncommitted changes. Files that an
+  /// interrupted merge has already written are accepted.
   private func requireUntouched(_ others: [String: OtherFile]) throws {
     if others.isEmpty { return }
     let known = try listing(Array(others.keys))
     var changed: [String] = []
-    // Its status says whether anything differs, which is asked next.
+    // The status is ignored. It only reports if anything differs, which the next command determines.
     _ = try repository.git.outcome(of: ["update-index", "-q", "--refresh"])
     let differing = Set(
       try repository.git.records(["diff-index", "-z", "--name-only", "--ignore-submodules=all", ours, "--"])
         .map { String(decoding: $0, as: UTF8.self) })
     let withheld = try repository.withheldFiles()
     changed = others.keys.filter { path in
-      // A file that is in the place of a withheld one is the user's own, and stays if the withheld one goes.
+      // A file at the path of a withheld file belongs to the user. It is kept if the withheld file is removed.
       if withheld.contains(path) { return others[path]?.name != nil && isInTheWay(path, of: others) }
       return known[path] == nil ? isInTheWay(path, of: others) : differing.contains(path)
     }
@@ -172,21 +173,20 @@ struct MergeCommit {
     guard changed.isEmpty else { throw SyncError.uncommitted(changed.sorted()) }
   }
 
-  /// True if a file has the remote's content, or if git may have been killed while it wrote the file: git removes
-  /// the old
-  /// file, and writes the new one from its beginning. All that such a file has is in the new one.
+  /// Returns true if a file has the remote's content, or if git may have been killed while it wrote the file. Git
+  /// removes the old file and writes the new one from its start, so an incomplete file is a prefix of the new one.
   private func isInPlace(_ path: String, of top: FileTree, _ theirs: [UInt8]?, wasThere: Bool) -> Bool {
     do {
       guard let bytes = try top.read(path, limit: 1 << 28) else { return theirs == nil || wasThere }
       return theirs?.starts(with: bytes) ?? false
     } catch {
-      // What is no plain file is somebody's own.
+      // Anything but a plain file belongs to the user.
       return false
     }
   }
 
-  /// Returns true if a file exists at the path of a new file, or in place of a folder above it, that the
-  /// merge itself does not remove.
+  /// Returns true if a file that the merge does not remove exists at the path of a new file or of one of its parent
+  /// folders.
   private func isInTheWay(_ path: String, of files: [String: OtherFile]) -> Bool {
     if Repository.exists("\(repository.top)/\(path)") { return true }
     var folder = RelativePath.parent(of: path)

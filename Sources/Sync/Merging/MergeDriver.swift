@@ -1,37 +1,37 @@
 package import Keyring
 package import KeyringModel
 
-/// The merge of one file for plain git: `git merge`, `rebase`, `cherry-pick`, `revert` and `stash` call it for files
-/// that both sides have changed; gitattributes(5), "Defining a custom merge driver".
+/// The merge driver for plain git: `git merge`, `rebase`, `cherry-pick`, `revert` and `stash` call it for each file
+/// that both sides have changed (gitattributes(5), "Defining a custom merge driver").
 ///
-/// It sees one file at a time, cannot sign, and never fails for what is in it. What it cannot decide is noted, and
-/// done by
-/// the next command.
+/// It merges one file at a time, cannot sign, and never fails because of the content of a file. It writes notes of
+/// unfinished merges, which the next Keytree command finishes.
 package struct MergeDriver {
   private let pending: PendingMergeFiles
   private let head: () throws -> String
 
-  /// A driver for a store.
+  /// Creates a driver for a store.
   ///
   /// - Parameters:
   ///   - tree: The folder of the store.
-  ///   - head: Returns the commit that is checked out; called only if something has to be noted.
+  ///   - head: Returns the commit that is checked out. Called only if a note has to be written.
   package init(for tree: FileTree, head: @escaping () throws -> String) {
     pending = PendingMergeFiles(of: tree)
     self.head = head
   }
 
-  /// Merges a shard by its lines: it is made from the records, so any line that a side has will do.
+  /// Merges a shard line by line. A shard can be rebuilt from the records, so the line of either side is acceptable.
   ///
-  /// Git calls no driver for a record that one side has deleted or renamed, so the shard shows these items.
+  /// Git does not call a driver for a record that one side has deleted or renamed, so such items are detected from the
+  /// shard.
   ///
   /// - Parameters:
   ///   - base: The file of the common ancestor; empty for none.
-  ///   - ours: The file on our side.
-  ///   - theirs: The file on their side.
+  ///   - ours: The local file.
+  ///   - theirs: The file of the remote.
   ///   - number: The number of the shard.
   /// - Returns: The merged file.
-  /// - Throws: a file error if something cannot be noted, and what `head` throws.
+  /// - Throws: A file error if a note cannot be written, and the errors of `head`.
   package func mergeShard(base: [UInt8], ours: [UInt8], theirs: [UInt8], number: UInt8) throws -> [UInt8] {
     let old = Self.lines(base, number)
     let mine = Shard(parsing: ours, number: number)
@@ -44,10 +44,10 @@ package struct MergeDriver {
         try noteRemoval(before, own[path], others[path])
       }
       switch (own[path], others[path]) {
-      // As their record: what the index says has to be what is there.
+      // The remote's line, because its record is taken, too, and the index has to match the record.
       case (_?, let other?): lines.append(other.bytes)
       case (nil, let other?): lines.append(other.bytes)
-      // A line that our side has changed outlives its deletion.
+      // A line that was changed locally and deleted by the remote is kept.
       case (let mine?, nil): if mine.bytes != old[path]?.bytes { continue }
       case (nil, nil): continue
       }
@@ -56,7 +56,7 @@ package struct MergeDriver {
     return mine.replacingLines(of: removed, by: lines)
   }
 
-  /// Notes an item that both sides have changed and that is not at its place any more on a side.
+  /// Writes a note of an item that both sides have changed and that one side has removed from its path.
   private func noteRemoval(_ old: Shard.Line, _ sides: Shard.Line?...) throws {
     guard let record = old.record, !sides.allSatisfy({ $0?.record?.id == record.id }) else { return }
     try pending.write(PendingMergeFiles.Note(record.path, .removed(line: old.bytes), head: try head()))
@@ -68,34 +68,34 @@ package struct MergeDriver {
     ) { first, second in second.isLater(than: first) ? second : first }
   }
 
-  /// Merges a record: their version has the place until the next command has merged both.
+  /// Merges a record. The remote's version is used until the next command merges both.
   ///
-  /// Always theirs, because this shows later whether git has taken the result or given it up.
+  /// It is always the remote's version, because this shows later whether the user has completed or aborted the merge.
   ///
   /// - Parameters:
   ///   - base: The file of the common ancestor; empty for none.
-  ///   - ours: The file on our side.
-  ///   - theirs: The file on their side.
+  ///   - ours: The local file.
+  ///   - theirs: The file of the remote.
   ///   - path: The path that git merges.
-  /// - Returns: The file of one side: ours if a file is too large for a record.
-  /// - Throws: a file error if it cannot be noted, and what `head` throws.
+  /// - Returns: The file of one side: the local one if a file is too large for a record.
+  /// - Throws: A file error if the note cannot be written, and the errors of `head`.
   package func mergeRecord(
     base: [UInt8], ours: [UInt8], theirs: [UInt8], at path: ItemPath
   ) throws -> [UInt8] {
     if ours == theirs || theirs == base { return ours }
     if ours == base { return theirs }
-    // What is too large for a record is none.
+    // A file that is too large is not a record.
     guard max(base.count, ours.count, theirs.count) <= RecordFile.maximumSize else { return ours }
     let change = PendingMergeFiles.Note.Change.edited(base: base, ours: ours, theirs: theirs)
     try pending.write(PendingMergeFiles.Note(path, change, head: try head()))
     return theirs
   }
 
-  /// Merges an encrypted file: both are kept, and the next command puts the right one into place.
+  /// Merges an encrypted file. Both files are kept, and the next command selects the right one.
   ///
-  /// - Parameters: as for a record.
-  /// - Returns: The file of their side, as for a record.
-  /// - Throws: a file error if they cannot be kept.
+  /// - Parameters: As for a record.
+  /// - Returns: The file of the remote, as for a record.
+  /// - Throws: A file error if the files cannot be kept.
   package func mergeMessage(
     base: [UInt8], ours: [UInt8], theirs: [UInt8]
   ) throws -> [UInt8] {

@@ -2,18 +2,19 @@ package import Keyring
 internal import KeyringModel
 internal import Subprocess
 
-/// Finishes what plain git has merged: finds out which merges came to an end, and gets from the history what they need.
+/// Finishes merges by plain git: determines which merges were completed, and reads the versions that they need from the
+/// history.
 package struct PlainMerges {
-  /// The place of a commit in relation to the one that is checked out.
+  /// The position of a commit relative to the one that is checked out.
   private enum Head {
-    /// It is the one that is checked out.
+    /// The commit is checked out.
     case current
-    /// It came before; the commits since, the first parents alone, the oldest first.
+    /// The commit is an ancestor; the commits since then, oldest first, following only first parents.
     case earlier([Commit])
-    /// Another branch went on from it.
+    /// Only another branch contains the commit.
     case elsewhere
-    /// No branch went on from it: the merge was given up, or was rebased since. The commits of this branch, as for
-    /// `earlier`, each after the commit that it was made on.
+    /// No branch has commits after the commit: the merge was aborted, or was rebased since. The commits of this branch
+    /// since the common ancestor, as for `earlier`.
     case abandoned([Commit])
   }
 
@@ -27,21 +28,20 @@ package struct PlainMerges {
   private let keyring: Keyring
   private let pending: PendingMergeFiles
 
-  /// Prepares what drivers have noted.
+  /// Creates a value for the notes of the merge drivers.
   ///
   /// - Parameters:
   ///   - tree: The folder of the store.
   ///   - keyring: The store.
-  ///   - repository: Its repository, in which nothing is in progress.
+  ///   - repository: The repository of the store, in which no operation is in progress.
   package init(in tree: FileTree, of keyring: Keyring, _ repository: Repository) {
     (self.keyring, self.repository) = (keyring, repository)
     pending = PendingMergeFiles(of: tree)
   }
 
-  /// Merges the items, and removes the notes that are done, those of merges that were given up, and those that are cut
-  /// off: their drivers did not succeed.
+  /// Merges the items. Removes the notes of finished and aborted merges, and incomplete notes, whose drivers failed.
   ///
-  /// - Throws: `KeyringError`, `GitError`; then the notes stay.
+  /// - Throws: `KeyringError` or `GitError`; in this case the notes are kept.
   package func finish() throws -> FinishedMerges {
     let notes = try pending.notes()
     var heads: [String: Head] = [:]
@@ -63,7 +63,7 @@ package struct PlainMerges {
     return finished
   }
 
-  // MARK: Ends of merges
+  // MARK: Completed and aborted merges
 
   private func place(of head: String) throws -> Head {
     if head.isEmpty { return .abandoned([]) }
@@ -83,7 +83,7 @@ package struct PlainMerges {
     return .abandoned(try commits(since: String(fork)))
   }
 
-  /// The answer of a command of git that ends with 0 for yes and 1 for no.
+  /// Returns the result of a git command that exits with 0 for yes and 1 for no.
   ///
   /// - Throws: `GitError` for any other status.
   private func isTrue(_ arguments: [String]) throws -> Bool {
@@ -108,7 +108,7 @@ package struct PlainMerges {
     String(decoding: output, as: UTF8.self).split(separator: "\n")
   }
 
-  /// The names of the contents of the records that were merged, by `<commit>:<path>`.
+  /// Returns the object names of the records that were merged, by `<commit>:<path>`.
   private func recordNames(
     _ notes: [PendingMergeFiles.Note], _ heads: [String: Head]
   ) throws -> [String: String] {
@@ -132,12 +132,12 @@ package struct PlainMerges {
     "\(commit):\(repository.prefix)\(StoreLayout.recordFile(path, isLocal: false))"
   }
 
-  /// The merge of a note; nil if it was given up, or if another branch has its end.
+  /// Returns the merge of a note; nil if it was aborted, or was completed on another branch.
   private func merge(
     of note: PendingMergeFiles.Note, _ head: Head, _ names: [String: String]
   ) throws -> PlainMerge? {
     guard case .edited(_, let ours, let theirs) = note.change else {
-      // The versions of a removed item are looked for in the store, where those of a merge that was given up are not.
+      // The versions of a removed item are looked up in the store, which does not contain those of an aborted merge.
       if case .abandoned = head { return nil }
       return PlainMerge(note, .taken(acceptsOlderTheirs: false))
     }
@@ -150,17 +150,17 @@ package struct PlainMerges {
     switch head {
     case .elsewhere: return nil
     case .abandoned(let commits):
-      // After a rebase of the commit that the merge was made on, another commit does the same.
+      // If the base commit of the merge was rebased, another commit makes the same change.
       return commits.first { version($0.name) == after && version($0.parent) == before }.map(taken)
     case .current: first = nil
     case .earlier(let commits):
       if let commit = commits.first(where: { version($0.name) == after }) { return taken(by: commit) }
       first = commits.first
     }
-    // Not committed, as `stash pop` leaves it.
+    // The result is not committed, for example after `stash pop`.
     let now = try keyring.recordBytes(at: note.path)
     if now == theirs { return PlainMerge(note, .taken(acceptsOlderTheirs: false)) }
-    // Given up: our version stayed.
+    // The merge was aborted, and the local version was kept.
     if now == ours || first.map({ version($0.name) == before }) ?? false { return nil }
     return PlainMerge(note, .replaced)
   }
@@ -176,7 +176,7 @@ package struct PlainMerges {
     let wanted = try keyring.wantedVersions(for: merges)
     if wanted.isEmpty { return HistoricalVersions() }
     var found = try HistoricalFiles(in: repository).versions(wanted)
-    // A record from the history may need an encrypted file from there.
+    // A record from the history may need an encrypted file from the history, too.
     var more = WantedVersions()
     for (path, digests) in wanted.records {
       for digest in digests {

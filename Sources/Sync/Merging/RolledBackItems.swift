@@ -1,28 +1,27 @@
 internal import Keyring
 internal import KeyringModel
 
-/// Finds versions of the history that a remote has put back: of an item that has a newer version, or in the place of
-/// a newer
-/// item with another id, as after `rm` and `add`.
+/// Finds old versions from the history that a remote has restored: of an item that has a newer version, or at the path
+/// of a newer item with another id, as after `rm` and `add`.
 ///
-/// A person without a key can put back what others have signed, and nothing else.
+/// This is the only change that a person without a key can make: to restore a version that others have signed.
 struct RolledBackItems {
-  /// The most paths of a command line.
+  /// The maximum number of paths in a command line.
   private static let pieceSize = 256
 
   let repository: Repository
   let objects: ObjectReader
-  /// The commits that both sides come from.
+  /// The merge bases.
   let bases: [String]
 
-  /// Lists the versions that have taken the place of a newer one and that the history had before it.
+  /// Returns the incoming versions that replace a newer version and that the history contained before it.
   ///
   /// - Parameters:
-  ///   - incoming: The versions that come in.
-  ///   - base: The versions that both sides come from.
+  ///   - incoming: The versions of the remote.
+  ///   - base: The versions of the merge base.
   ///   - isKnown: Returns true for an item that is in the store.
-  /// - Returns: The versions of the history, in the order of their paths.
-  /// - Throws: as `Git.run`.
+  /// - Returns: The old versions, sorted by path.
+  /// - Throws: As `Git.run`.
   func find(
     among incoming: [ItemPath: VerifiedRecord], comparedWith base: [ItemPath: VerifiedRecord],
     _ isKnown: (ItemID) -> Bool
@@ -50,7 +49,8 @@ struct RolledBackItems {
       try objects.forEachContent(
         of: try objects.pastNames(of: piece, in: bases), limit: RecordFile.maximumSize
       ) { _, bytes in
-        // What is not a record is no version of an item. The proof does not count: parts of a signature are not signed.
+        // Contents that are not records are ignored. The proof is not compared, because parts of a signature are not
+        // signed and can differ.
         if let file = try? RecordFile(parsing: Array(bytes)) { lines.insert(ContentDigest(of: file.line)) }
       }
     }
@@ -60,9 +60,8 @@ struct RolledBackItems {
 }
 
 extension ItemRecord {
-  /// Returns true if this version can have taken the place of another one: a change makes `modified` later, and of two
-  /// versions a merge prefers the one with the later `modified` or `secretModified`. Re-encryption makes no other
-  /// version.
+  /// Returns true if this version may have replaced another one. A change increases `modified`, and a merge prefers the
+  /// version with the later `modified` or `secretModified`. Re-encryption does not create another version.
   fileprivate func mayReplace(_ old: ItemRecord) -> Bool {
     !isSameVersion(as: old) && (modified >= old.modified || secretModified > old.secretModified)
   }

@@ -3,27 +3,27 @@ internal import KeyringModel
 
 /// The files that differ between two commits.
 struct TreeDifference {
-  /// One file that differs.
+  /// A file that differs.
   struct Entry {
-    /// The kind of the file before, as git writes it; `000000` for none.
+    /// The git mode of the old file; `000000` if there is none.
     let oldMode: String
-    /// The kind of the file afterwards.
+    /// The git mode of the new file.
     let mode: String
-    /// The name of the content before.
+    /// The object name of the old content.
     let oldName: String
-    /// The name of the content afterwards; nil when the file is gone.
+    /// The object name of the new content; nil if the file was removed.
     let name: String?
   }
 
-  /// By the path from the top of the tree.
+  /// The entries by path, relative to the top of the tree.
   private(set) var entries: [String: Entry] = [:]
-  /// The paths that are not UTF-8, of files that are there afterwards.
+  /// The paths of new or changed files that are not UTF-8.
   private(set) var unreadable: [ArraySlice<UInt8>] = []
 
-  /// Asks git.
+  /// Compares the commits with git.
   ///
   /// - Parameters:
-  ///   - old: A commit, or the name of a tree.
+  ///   - old: A commit or a tree.
   ///   - new: A commit.
   ///   - git: Git in the repository.
   /// - Throws: As `Git.run`.
@@ -49,14 +49,14 @@ struct TreeDifference {
     }
   }
 
-  /// Removes the entries that may not come into a store.
+  /// Removes the entries that are not allowed in a store.
   ///
   /// - Parameters:
-  ///   - allowed: What may.
-  ///   - prefix: Where the store is. Beside it files are the person's own, and all of them may come.
-  ///   - isIncoming: Whether the files are to be placed here.
-  /// - Returns: What was removed.
-  /// - Throws: `unsafePath` for a name outside of the store that cannot be handled.
+  ///   - allowed: The files that are allowed.
+  ///   - prefix: The path of the store. Files outside it belong to the user and are all allowed.
+  ///   - isIncoming: True if the files will be written to this work tree.
+  /// - Returns: The removed entries.
+  /// - Throws: `unsafePath` for a path outside the store that cannot be handled.
   mutating func refuse(
     outside allowed: AllowedFiles, below prefix: String, isIncoming: Bool = true
   ) throws -> [RefusedChange] {
@@ -77,7 +77,7 @@ struct TreeDifference {
       }
       let inStore = String(path.dropFirst(prefix.count))
       guard let reason = allowed.reason(inStore, mode: entry.mode) else { continue }
-      // A merge writes plain files, whatever the remote calls them.
+      // The executable bit is ignored, because a merge always writes plain files.
       if reason == .executable, StoreLayout.isStoreFile(inStore) { continue }
       refused.append(RefusedChange(path: inStore, reason: .file(reason)))
       entries[path] = nil
@@ -125,10 +125,10 @@ struct TreeDifference {
   /// Removes the entries of files that are too large, before any of them is read.
   ///
   /// - Parameters:
-  ///   - prefix: Where the store is.
-  ///   - objects: The contents.
-  /// - Returns: What was removed.
-  /// - Throws: `tooLarge` if all of them together are too large for what they take in the repository; as `Git.run`.
+  ///   - prefix: The path of the store.
+  ///   - objects: The reader of the contents.
+  /// - Returns: The removed entries.
+  /// - Throws: `tooLarge` if the total size is too large compared with the size in the repository; as `Git.run`.
   mutating func refuseLarge(
     below prefix: String, _ objects: ObjectReader
   ) throws -> [RefusedChange] {
@@ -143,7 +143,7 @@ struct TreeDifference {
         refused.append(RefusedChange(path: inStore, reason: .tooLarge(size: info.size, limit: limit)))
         entries[path] = nil
       } else if !inStore.hasPrefix("\(StoreLayout.index)/") {
-        // Shards are made from the records, and are not read.
+        // Shards are rebuilt from the records and not read.
         known[name] = info
       }
     }

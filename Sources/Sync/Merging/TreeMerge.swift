@@ -1,9 +1,10 @@
 package import Keyring
 internal import KeyringModel
 
-/// Merges two commits of a store: items by what members have signed, everything else by files.
+/// Merges two commits of a store: items according to the records that members have signed, everything else file by
+/// file.
 package struct TreeMerge {
-  /// A commit and what it has changed since the base.
+  /// A commit and its changes since the base.
   private struct Side {
     let commit: String
     let changes: TreeDifference
@@ -18,27 +19,26 @@ package struct TreeMerge {
   private let refusedFiles: [RefusedChange]
   private let keyring: Keyring
   private let judge: Keyring
-  /// A Boolean value that indicates whether the remote's policy and key files are used if both sides have
-  /// changed them.
+  /// True if the remote's policy and key files are used when both sides have changed them.
   package var takesTheirPolicy = false
 
-  /// Prepares a merge.
+  /// Creates a merge.
   ///
   /// - Parameters:
-  ///   - bases: The best common ancestors; the first one counts for files, all of them for items. A tree without
-  ///     files when the sides have none.
-  ///   - ours: The commit that is merged into; the store is as it says.
+  ///   - bases: The merge bases. The first one is used for files, all of them for items. The empty tree if the sides
+  ///     have no common ancestor.
+  ///   - ours: The commit that is merged into. The store matches it.
   ///   - theirs: The commit that is merged.
-  ///   - repository: Where they are.
+  ///   - repository: The repository that contains the commits.
   ///   - keyring: The store.
-  ///   - judge: The keyring by whose policy their items are judged, and merged records are signed.
-  /// - Throws: `unsafePath` when their side has a file outside of the store with a name that is not UTF-8 or has a line
-  ///   feed; and as `Git.run`.
+  ///   - judge: The keyring whose policy is used to verify the remote's items and to sign merged records.
+  /// - Throws: `unsafePath` if the remote has a file outside the store with a path that is not UTF-8 or contains a line
+  ///   feed; as `Git.run`.
   package init(
     bases: [String], ours: String, theirs: String, in repository: Repository, keyring: Keyring,
     judge: Keyring
   ) throws {
-    precondition(!bases.isEmpty, "sides with nothing in common have an empty tree for a base")
+    precondition(!bases.isEmpty, "a merge without a common ancestor needs the empty tree as its base")
     self.repository = repository
     prefix = repository.prefix
     objects = ObjectReader(git: repository.git)
@@ -46,7 +46,7 @@ package struct TreeMerge {
     self.ours = Side(
       commit: ours, changes: try TreeDifference(from: bases[0], to: ours, in: repository.git))
     var changes = try TreeDifference(from: bases[0], to: theirs, in: repository.git)
-    // A policy that nobody has accepted allows nothing.
+    // A policy that the user has not accepted does not allow any files.
     let policy = judge.distrust == nil ? judge.policy : keyring.policy
     let refused =
       try changes.refuse(outside: AllowedFiles(beside: policy), below: prefix)
@@ -58,11 +58,10 @@ package struct TreeMerge {
     (self.keyring, self.judge) = (keyring, judge)
   }
 
-  /// The result.
+  /// Returns the result of the merge.
   ///
-  /// - Throws: `bothChanged` for files that are no items and differ in both; `policiesDiverged`; `KeyringError` when
-  ///   a merged
-  ///   record cannot be signed; and as `Git.run`.
+  /// - Throws: `bothChanged` for files that are not items and were changed on both sides; `policiesDiverged`;
+  ///   `KeyringError` if a merged record cannot be signed; as `Git.run`.
   package func files() throws -> MergedFiles {
     var result = MergedFiles()
     result.refused = refusedFiles
@@ -84,7 +83,8 @@ package struct TreeMerge {
     if paths.isEmpty { return }
     let files = try ItemFiles(paths, in: bases + [ours.commit, theirs.commit], prefix: prefix, objects)
     var base: [ItemPath: VerifiedRecord] = [:]
-    // Those whom their policy has removed could sign what we have, and what both come from.
+    // Records of the local commit and of the bases may be signed by people whom the remote's policy has removed, so the
+    // local policy is accepted for them, too.
     let judges = judge === keyring ? [judge] : [judge, keyring]
     for commit in bases.reversed() {
       for (path, item) in try files.items(at: commit, judges) { base[path] = item.verified ?? base[path] }
@@ -100,7 +100,7 @@ package struct TreeMerge {
     try theirItems.setAside(RolledBackItems(repository: repository, objects: objects, bases: bases), others)
     let incoming = theirItems.items
     for path in theirItems.notAdopted {
-      // Another program has made it; it is listed, and nothing relies on it.
+      // The file is from another program. It is listed, but nothing relies on it.
       guard let bytes = files.secret(path, at: theirs.commit) else { continue }
       result.store[ItemFiles.secretFile(path)] = .bytes(bytes)
     }
@@ -137,7 +137,7 @@ package struct TreeMerge {
     return StoreLayout.itemPath(ofFile: String(path.dropFirst(prefix.count)))
   }
 
-  /// Puts items, conflict copies and lines of the index into the result.
+  /// Adds items, conflict copies and index lines to the result.
   private func place(
     _ merged: StoreMerge.Result, but untouched: Set<ItemPath>, _ files: ItemFiles,
     _ mine: [ItemPath: ItemFiles.Content], _ incoming: [ItemPath: VerifiedRecord],
@@ -159,7 +159,7 @@ package struct TreeMerge {
     for item in merged.items where !untouched.contains(item.record.path) {
       let path = item.record.path
       let file = item.recordSide.map { version(item.record, $0) } ?? signed[path]
-      // A version that their side has put back is base's, which our side has as well.
+      // A version that the remote was reverted to is that of the base, which the local commit contains, too.
       guard let file = file ?? version(item.record, .ours) else { continue }
       lines[path] = file.line
       set(ItemFiles.recordFile(path), file.bytes, instead: files.record(path, at: ours.commit), &result)
@@ -195,7 +195,7 @@ package struct TreeMerge {
     let paths = [StoreLayout.secretExtension, StoreLayout.recordExtension].map {
       StoreLayout.conflictFile(file.record.id, digest, $0)
     }
-    // Our side may have the copy already, from a merge before.
+    // The local commit may already have the copy from an earlier merge.
     let known = try objects.names(of: paths.map { "\(ours.commit):\(prefix)\($0)" })
     if known.count == paths.count { return }
     result.store[paths[0]] = .bytes(secret)
@@ -203,13 +203,13 @@ package struct TreeMerge {
     result.newCopies += 1
   }
 
-  /// Makes the lines of the index anew for the items that were merged. Nothing of the index comes from the other side.
+  /// Rebuilds the index lines of the merged items. No index line is taken from the remote.
   private func rebuildShards(
     _ lines: [ItemPath: [UInt8]], _ paths: Set<ItemPath>, _ mine: [ItemPath: ItemFiles.Content],
     _ result: inout MergedFiles
   ) throws {
     let changed = Set(paths).union(lines.keys).filter { path in
-      // What is not believed on our side keeps its line.
+      // A local item that is not verified keeps its line.
       lines[path] != nil || mine[path] == nil || mine[path]?.verified != nil
     }
     for (number, paths) in Dictionary(grouping: changed, by: \.shard) {
@@ -218,14 +218,14 @@ package struct TreeMerge {
       let old = try objects.contents(of: [name], limit: StoreLayout.shardLimit)[name]
       let new = Shard(parsing: old ?? [], number: number)
         .replacingLines(of: Set(paths), by: paths.sorted().compactMap { lines[$0] })
-      // A shard stays, empty, when its last item goes.
+      // A shard is kept as an empty file when its last item is removed.
       if new != old ?? [] || (old == nil && paths.contains { lines[$0] != nil }) {
         result.store[file] = .bytes(new)
       }
     }
   }
 
-  /// Adds shards that are on their side alone and have no line: without them the two sides would never be equal.
+  /// Adds the empty shards that only the remote has, because the two sides could never become equal without them.
   private func addEmptyShards(_ result: inout MergedFiles) throws {
     let shards = theirs.changes.entries.compactMap { path, entry -> String? in
       guard entry.name != nil, path.hasPrefix(prefix) else { return nil }
@@ -246,7 +246,7 @@ package struct TreeMerge {
 
   // MARK: Conflict copies
 
-  /// Takes conflict copies that their side has made, and removes those that it has resolved.
+  /// Adds conflict copies that the remote has created, and removes those that it has resolved.
   private func mergeConflictCopies(into result: inout MergedFiles) throws {
     let folder = "\(prefix)\(StoreLayout.conflicts)/"
     var added: [String: String] = [:]
@@ -279,7 +279,7 @@ package struct TreeMerge {
 
   // MARK: Files
 
-  /// Everything else: the side that changed a file has it.
+  /// Merges all other files: the version of the side that changed a file is used.
   private func mergeFiles(into result: inout MergedFiles) throws {
     var contested: [String] = []
     var hasTwoPolicies = false
@@ -309,7 +309,7 @@ package struct TreeMerge {
     }
   }
 
-  /// Returns true if a file is merged, or made, together with the items.
+  /// Returns true if a file is merged or rebuilt together with the items.
   private func isMadeFromItems(_ path: String) -> Bool {
     let folder = "\(StoreLayout.index)/"
     if path.hasPrefix(folder), StoreLayout.shardNumber(String(path.dropFirst(folder.count))) != nil {
@@ -319,7 +319,8 @@ package struct TreeMerge {
       || path == StoreLayout.passRecipients
   }
 
-  /// Other programs encrypt to whom this file names, so that it is never theirs.
+  /// Writes the file with the recipients for other programs. It is never taken from the remote, because other programs
+  /// encrypt to the recipients in it.
   private func renewPassRecipients(_ result: inout MergedFiles) throws {
     let isTheirs = result.store[StoreLayout.policy] != nil
     let wanted = isTheirs && judge.distrust == nil ? judge.passRecipients : keyring.passRecipients
@@ -353,7 +354,7 @@ package struct TreeMerge {
     return result.store.keys.allSatisfy { theirNames[$0] != nil }
   }
 
-  /// Says of what was refused or deleted who has committed it.
+  /// Sets the committers of refused changes and deletions.
   private func nameCommitters(_ result: inout MergedFiles) throws {
     for index in result.refused.indices.prefix(Self.namedLimit) {
       result.refused[index].committer = try committer(of: result.refused[index].path)
@@ -367,15 +368,15 @@ package struct TreeMerge {
   /// The number of changes whose committers are determined.
   private static let namedLimit = 50
 
-  /// Returns the last committer of a file on their side, or of an item; nil when no commit of theirs changed it.
+  /// Returns the last committer of a file or an item on the remote's side; nil if none of its commits changed it.
   ///
-  /// - Parameter file: The path in the store; for an item that of its record.
+  /// - Parameter file: The path in the store; for an item the path of its record.
   private func committer(of file: String) throws -> String? {
-    // Git takes such a path for one outside of the repository.
+    // Git would treat such a path as outside the repository.
     guard RelativePath.isPlain(file) else { return nil }
     var files = [prefix + file]
     if file.hasSuffix(StoreLayout.recordExtension) {
-      // A change can be of the encrypted file alone.
+      // A commit may have changed only the encrypted file.
       files.append(
         prefix + file.dropLast(StoreLayout.recordExtension.utf8.count) + StoreLayout.secretExtension)
     }

@@ -1,7 +1,7 @@
 internal import Subprocess
 
-/// The number of commits by which a store's branch and its upstream branch differed when that was last
-/// fetched. Nothing is fetched.
+/// The number of commits by which a store's branch and its upstream branch differed at the last fetch. Nothing is
+/// fetched.
 package struct Distance: Sendable, Equatable {
   /// The name of the upstream branch in git, such as `origin/main`.
   package let remote: String
@@ -10,10 +10,10 @@ package struct Distance: Sendable, Equatable {
   /// The number of commits that only the remote has.
   package let behind: Int
 
-  /// Asks git.
+  /// Determines the distance with git.
   ///
-  /// - Returns: nil when the branch belongs to none, or that was never fetched.
-  /// - Throws: as `Git.run`.
+  /// - Returns: Nil if the branch has no upstream branch, or it was never fetched.
+  /// - Throws: As `Git.run`.
   package init?(in repository: Repository) throws {
     let name = try repository.git.outcome(of: [
       "rev-parse", "--abbrev-ref", "--symbolic-full-name", "@{upstream}",

@@ -1,29 +1,28 @@
 internal import Subprocess
 
-/// The branch of another repository that a store is synchronized with.
+/// The remote branch that a store is synchronized with.
 package struct Remote: Sendable, Equatable {
   /// The name of the remote in git, such as `origin`.
   package let name: String
-  /// The full name of the branch over there, such as `refs/heads/main`.
+  /// The full name of the branch in the remote repository, such as `refs/heads/main`.
   package let reference: String
-  /// The branch here.
+  /// The name of the local branch.
   package let branch: String
-  /// A Boolean value that indicates whether the branch is configured to use this remote.
+  /// True if the branch is configured to use this remote.
   package let isConfigured: Bool
 
-  /// The reference with the last commit that was fetched.
+  /// The reference to the last commit that was fetched.
   var fetched: String { "refs/keytree/fetched/\(name)/\(Self.short(reference))" }
-  /// The reference with the last commit that was seen at the remote, to detect a rewritten history (threat
-  /// T2).
+  /// The reference to the last commit that was seen at the remote, to detect a rewritten history (threat T2).
   var seen: String { "refs/keytree/seen/\(name)/\(Self.short(reference))" }
   /// The remote-tracking reference of git.
   var tracking: String { "refs/remotes/\(name)/\(Self.short(reference))" }
 
-  /// Finds the branch that the one which is checked out belongs to: the configured one, else the same branch of the
-  /// only other repository that is known.
+  /// Finds the remote branch for the branch that is checked out: the configured one, otherwise the branch with the same
+  /// name in the only remote or in `origin`.
   ///
-  /// - Returns: nil when there is none.
-  /// - Throws: `detached` when no branch is checked out, and as `Git.run`.
+  /// - Returns: The remote branch; nil if there is none.
+  /// - Throws: `detached` if no branch is checked out, and as `Git.run`.
   package static func find(in repository: Repository) throws -> Remote? {
     let git = repository.git
     guard let branch = try repository.branch() else { throw GitError.detached }
@@ -45,13 +44,13 @@ package struct Remote: Sendable, Equatable {
   /// Fetches the branch.
   ///
   /// - Parameter git: Git that may use the network.
-  /// - Returns: Its last commit; nil when it does not exist over there.
-  /// - Throws: as `Git.run`.
+  /// - Returns: The last commit of the branch; nil if the branch does not exist in the remote repository.
+  /// - Throws: As `Git.run`.
   func fetch(_ git: Git) throws -> String? {
     let arguments =
       [
         "-c", "fetch.fsckObjects=true", "fetch", "--quiet", "--no-tags", "--no-write-fetch-head",
-        // What git keeps for everybody else is a memory of what was there, and is not replaced before it was asked.
+        // The remote-tracking reference is not updated here, because the history check needs its old value.
         "--refmap=",
       ]
       + (try isLocal(git, pushing: false) ? ["--upload-pack=\(Self.program("upload-pack"))"] : [])
@@ -66,13 +65,13 @@ package struct Remote: Sendable, Equatable {
     throw git.failure(arguments, outcome)
   }
 
-  /// Sends our branch.
+  /// Pushes the local branch.
   ///
   /// - Parameters:
-  ///   - commit: The last commit of it.
+  ///   - commit: The last commit of the branch.
   ///   - git: Git that may use the network.
-  /// - Returns: False when the branch over there has moved meanwhile.
-  /// - Throws: as `Git.run`, also when the other side refuses the commits.
+  /// - Returns: False if the remote branch has moved concurrently.
+  /// - Throws: As `Git.run`, including the case that the remote refuses the commits.
   func push(_ commit: String, _ git: Git) throws -> Bool {
     let arguments =
       ["push", "--quiet", "--porcelain", "--no-verify", "--no-follow-tags", "--recurse-submodules=no"]
@@ -88,7 +87,7 @@ package struct Remote: Sendable, Equatable {
     }
     let lines = String(decoding: outcome.output, as: UTF8.self).split(separator: "\n")
     if lines.contains(where: { $0.hasPrefix("!") && $0.contains("[rejected]") }) { return false }
-    // Two who push at the same moment: one finds the name locked, or changed since it looked.
+    // If two clones push at the same moment, one of them finds the reference locked or changed.
     let refusals = lines.filter { $0.hasPrefix("!") && $0.contains("[remote rejected]") }
     let isRace = { (line: Substring) in
       ["failed to update ref", "cannot lock ref", "incorrect old value provided"].contains {
@@ -102,27 +101,28 @@ package struct Remote: Sendable, Equatable {
     throw git.failure(arguments, outcome)
   }
 
-  /// Returns true if the remote is a folder of this machine, whose hooks git would run here. It may have come
-  /// with the store (threat T19).
+  /// Returns true if the remote is a folder on this machine, whose hooks git would run here. The folder may be from the
+  /// same source as the store (threat T19).
   ///
-  /// - Throws: `unsafeConfiguration` when some of its addresses are and some are not; as `Git.run`.
+  /// - Throws: `unsafeConfiguration` if only some of its addresses are folders; as `Git.run`.
   private func isLocal(_ git: Git, pushing: Bool) throws -> Bool {
     let arguments = ["remote", "get-url", "--all"] + (pushing ? ["--push"] : []) + ["--", name]
     let outcome = try git.outcome(of: arguments)
-    // A branch can belong to an address instead of a name.
+    // The remote of a branch can be an address instead of a name.
     let text = outcome.succeeded ? String(decoding: outcome.output, as: UTF8.self) : name
     let kinds = Set(text.split(separator: "\n").map { Self.isPath(String($0)) })
     guard kinds.count <= 1 else { throw GitError.unsafeConfiguration(keys: ["remote.\(name).url"]) }
     return kinds.contains(true)
   }
 
-  /// Returns true if an address is a path; git-fetch(1), "Git URLs".
+  /// Returns true if an address is a path (git-fetch(1), "Git URLs").
   package static func isPath(_ address: String) -> Bool {
     if address.hasPrefix("file://") { return true }
     return !address.contains("://") && !address.prefix { $0 != "/" }.contains(":")
   }
 
-  /// The other end for a repository on this machine: without what its own configuration would run.
+  /// Returns the command to run on the remote side for a repository on this machine, without the programs that its own
+  /// configuration would start.
   private static func program(_ name: String) -> String {
     "git -c core.hooksPath=/dev/null -c core.fsmonitor=false -c core.alternateRefsCommand=true"
       + " -c receive.autogc=false \(name)"
@@ -134,9 +134,9 @@ package struct Remote: Sendable, Equatable {
 }
 
 extension Git {
-  /// A setting of any configuration file; nil when it is not set.
+  /// Returns a setting of any configuration file; nil if it is not set.
   ///
-  /// - Throws: as `run`.
+  /// - Throws: As `run`.
   package func setting(_ key: String) throws -> String? {
     let arguments = ["config", "--get", "-z", key]
     let outcome = try outcome(of: arguments)
@@ -147,9 +147,9 @@ extension Git {
     }
   }
 
-  /// The full name of the commit that a name stands for; nil when there is none.
+  /// Returns the full name of the commit that a name refers to; nil if there is none.
   ///
-  /// - Throws: as `run`.
+  /// - Throws: As `run`.
   package func commit(_ name: String) throws -> String? {
     let arguments = ["rev-parse", "--verify", "--quiet", "--end-of-options", "\(name)^{commit}"]
     let outcome = try outcome(of: arguments)
@@ -163,7 +163,7 @@ extension Git {
 
   /// Returns true if two commits are the same or the first one is an ancestor of the second one.
   ///
-  /// - Throws: as `run`.
+  /// - Throws: As `run`.
   package func isAncestor(_ old: String, of new: String) throws -> Bool {
     if old == new { return true }
     let arguments = ["merge-base", "--is-ancestor", old, new]
@@ -175,9 +175,9 @@ extension Git {
     }
   }
 
-  /// The best common ancestors of two commits; none when they have nothing in common.
+  /// Returns the merge bases of two commits; none if they have no common ancestor.
   ///
-  /// - Throws: as `run`.
+  /// - Throws: As `run`.
   package func mergeBases(_ left: String, _ right: String) throws -> [String] {
     let arguments = ["merge-base", "--all", left, right]
     let outcome = try outcome(of: arguments)
@@ -191,7 +191,7 @@ extension Git {
 
   /// Returns the number of ancestors of a commit that are not ancestors of another one.
   ///
-  /// - Throws: as `run`.
+  /// - Throws: As `run`.
   package func count(from old: String, to new: String) throws -> Int {
     let text = String(decoding: try run(["rev-list", "--count", "\(old)..\(new)", "--"]), as: UTF8.self)
     guard let count = Int(text.split(separator: "\n").first ?? "") else {

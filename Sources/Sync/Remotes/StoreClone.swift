@@ -1,17 +1,17 @@
 internal import Keyring
 internal import KeyringModel
 
-/// A store that is copied from another repository, for the first time on this machine.
+/// A clone of a store from another repository.
 package struct StoreClone {
   private let url: String
   private let git: Git
 
-  /// Prepares a clone.
+  /// Creates a clone that has fetched nothing yet.
   ///
   /// - Parameters:
-  ///   - url: Where the repository is, as git takes it.
-  ///   - path: The folder of the store to be: there already, and empty.
-  ///   - git: Git in that folder.
+  ///   - url: The address of the repository in a form that git accepts.
+  ///   - path: The folder of the new store, which must exist and be empty.
+  ///   - git: Creates the git for that folder.
   package init(_ url: String, to path: String, git: (String) -> Git) {
     self.url = url
     var git = git(path)
@@ -19,11 +19,11 @@ package struct StoreClone {
     self.git = git
   }
 
-  /// Fetches the history, and no file yet: before there are attributes of ours, those that come with the store could
-  /// have programs of this machine run over its files (threat T18).
+  /// Fetches the history without checking out files. Until Keytree's attributes are set up, attributes in the store
+  /// could make git run programs of this machine on its files (threat T18).
   ///
-  /// - Parameter asksPerson: Whether git and ssh may ask at the terminal.
-  /// - Throws: as `Git.run`.
+  /// - Parameter asksPerson: True if git and ssh may ask the user at the terminal.
+  /// - Throws: As `Git.run`.
   package func fetch(asksPerson: Bool) throws {
     var git = try git.forNetwork(asksPerson: asksPerson)
     git.memoryLimit = Git.receivingLimit
@@ -32,9 +32,9 @@ package struct StoreClone {
         + ["--no-recurse-submodules", "--config", "core.symlinks=false", "--", url, "."])
   }
 
-  /// Puts the files of the store in place, and nothing else: nobody has accepted a policy yet that could allow more.
+  /// Checks out only the files of the store. The user has not accepted a policy yet that could allow more files.
   ///
-  /// - Parameter repository: The clone, with our attributes.
+  /// - Parameter repository: The clone, with Keytree's attributes.
   /// - Throws: `noStoreInClone`; as `Git.run`.
   package func checkOut(_ repository: Repository) throws {
     let head = try repository.git.commit("HEAD")
@@ -43,7 +43,7 @@ package struct StoreClone {
     guard try ObjectReader(git: repository.git).names(of: [policy])[policy] != nil else {
       throw SyncError.noStoreInClone(url: url)
     }
-    // Before the index of git gets them all.
+    // Limits the number of files before git's index is filled with them.
     _ = try repository.git.records(["ls-tree", "-r", "-z", "--name-only", "HEAD"])
     try repository.checkOut(only: AllowedFiles(beside: nil))
     if let remote = try Remote.find(in: repository) {

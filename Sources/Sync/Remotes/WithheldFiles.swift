@@ -2,12 +2,11 @@ package import Keyring
 internal import KeyringModel
 
 extension Repository {
-  /// Puts the files of the store that a clone has fetched in place, and withholds all others from the work tree. The
-  /// index
-  /// of git has them, so that a commit does not remove them.
+  /// Checks out the files of the store that a clone has fetched, and withholds all others from the work tree. Git's
+  /// index contains the withheld files, too, so that a commit does not remove them.
   ///
-  /// - Parameter allowed: What may be in the work tree.
-  /// - Throws: `tooLarge` if all files together are far larger than what they take in the repository; as `Git.run`.
+  /// - Parameter allowed: The files that are allowed in the work tree.
+  /// - Throws: `tooLarge` if the total size of the files is far larger than their size in the repository; as `Git.run`.
   func checkOut(only allowed: AllowedFiles) throws {
     _ = try git.run(["read-tree", "HEAD"])
     let entries = try indexEntries(below: prefix)
@@ -25,7 +24,8 @@ extension Repository {
         continue
       }
       if reason == .executable { executable += entry.path + [0] }
-      // Shards differ in little from those before them, and take little room.
+      // Shards are not counted. They differ little from their previous versions, so they take little space in the
+      // repository.
       if !path.hasPrefix("\(StoreLayout.index)/") { placed[entry.name] = info }
     }
     try ObjectReader.requireProportion(placed.values)
@@ -38,7 +38,7 @@ extension Repository {
     try git.run(["checkout-index", "--all", "--index", "--quiet"])
   }
 
-  /// The paths of the files that are withheld from the work tree, from its top.
+  /// Returns the paths of the files that are withheld from the work tree, relative to its top.
   ///
   /// - Throws: As `Git.run`.
   func withheldFiles() throws -> Set<String> {
@@ -48,13 +48,13 @@ extension Repository {
       })
   }
 
-  /// Puts files in place that were withheld from the work tree and may be there now.
+  /// Checks out withheld files that are allowed now.
   ///
   /// - Parameters:
-  ///   - allowed: What may be in the work tree.
+  ///   - allowed: The files that are allowed in the work tree.
   ///   - store: The folder of the store.
-  ///   - timeout: How long to wait for another process that changes the repository, in seconds.
-  /// - Returns: What is still withheld.
+  ///   - timeout: The time to wait for another process that changes the repository, in seconds.
+  /// - Returns: The files that are still withheld.
   /// - Throws: `KeyringError` with `busy` or a file error, and as `Git.run`.
   package func placeWithheldFiles(
     _ allowed: AllowedFiles, in store: FileTree, timeout: Double
@@ -112,7 +112,7 @@ extension Repository {
     do {
       return try store.read(path, limit: limit).map(hash.blobName) == name
     } catch {
-      // A link, or another large file.
+      // The path is a link or a different, larger file.
       if case .system = error.reason { throw error }
       return false
     }

@@ -1,18 +1,18 @@
 package import Keyring
 package import KeyringModel
 
-/// Brings a store and a branch of another repository together: commit, fetch, merge, push.
+/// Synchronizes a store with a remote branch: commit, fetch, merge, push.
 package struct Synchronization {
   /// The options of a synchronization.
   package struct Options: Sendable {
-    /// A Boolean value that indicates whether nothing is pushed.
+    /// True if nothing is pushed.
     package var pullsOnly = false
-    /// A Boolean value that indicates whether a remote branch is merged although it has lost commits.
+    /// True if a remote branch is merged even if it has lost commits.
     package var acceptsRewritten = false
-    /// A Boolean value that indicates whether the remote's policy is used if both sides have changed it, so
-    /// that the changes of this side can be applied again.
+    /// True if the remote's policy is used when both sides have changed it, so that the local changes can be applied
+    /// again.
     package var takesTheirPolicy = false
-    /// A Boolean value that indicates whether git and ssh may ask at the terminal.
+    /// True if git and ssh may ask the user at the terminal.
     package var asksPerson = false
     /// The number of attempts if other clones push at the same time.
     package var attempts = 10
@@ -25,9 +25,9 @@ package struct Synchronization {
     package var received = 0
     /// The number of commits that were pushed.
     package var sent = 0
-    /// A Boolean value that indicates whether a merge commit was made.
+    /// True if a merge commit was created.
     package var hasMerged = false
-    /// The number of conflict copies that the merge has made.
+    /// The number of conflict copies that the merge created.
     package var newCopies = 0
     /// The number of conflict copies that others have removed, as `resolve` does.
     package var removedCopies = 0
@@ -35,17 +35,17 @@ package struct Synchronization {
     package var resealed = 0
     /// The number of records that both sides had changed and that were merged and signed.
     package var signed = 0
-    /// Changes that were not taken, since nobody has signed them who is in the item's group.
+    /// Changes that were refused, for example because no member of the item's group has signed them.
     package var refused: [RefusedChange] = []
-    /// Items that somebody else has deleted.
+    /// Items that another user has deleted.
     package var deletions: [IncomingDeletion] = []
-    /// Items of which an older version came in, which is kept as a conflict copy.
+    /// Items for which an older version was received, which is kept as a conflict copy.
     package var olderVersions: [ItemRecord] = []
-    /// A Boolean value that indicates whether a new policy came in.
+    /// True if a new policy was received.
     package var hasNewPolicy = false
     package init() {}
 
-    /// Adds what another run has done.
+    /// Adds the results of another run.
     package mutating func add(_ other: Report) {
       received += other.received
       sent += other.sent
@@ -68,14 +68,14 @@ package struct Synchronization {
   private let options: Options
   private let author: @Sendable () -> String?
 
-  /// Prepares a synchronization.
+  /// Creates a synchronization.
   ///
   /// - Parameters:
   ///   - keyring: The store.
-  ///   - tree: Its folder.
-  ///   - repository: Its repository.
-  ///   - timeout: How long to wait for other writers, in seconds.
-  ///   - author: Who makes the commits, for where git knows no name.
+  ///   - tree: The folder of the store.
+  ///   - repository: The repository of the store.
+  ///   - timeout: The time to wait for other writers, in seconds.
+  ///   - author: Returns the committer's user id, which is used if git has no name configured; nil for none.
   package init(
     _ keyring: Keyring, tree: FileTree, repository: Repository, timeout: Double, options: Options,
     author: @escaping @Sendable () -> String?
@@ -84,14 +84,13 @@ package struct Synchronization {
     (self.timeout, self.options, self.author) = (timeout, options, author)
   }
 
-  /// Does it.
+  /// Runs the synchronization.
   ///
-  /// - Returns: What was done; nothing more is to be done then.
-  /// - Throws: `KeyringError` with `busy` if another process synchronizes; `noRemote`; `anotherStore`; `rewritten`
-  ///   if the remote
-  ///   has lost commits; `tooBusy` if others were faster in every attempt; `foreignPolicy`; `policiesDiverged`; and
-  ///   what merging,
-  ///   git and the store can throw. What was done before an error stays done.
+  /// - Returns: A report. The store and the remote branch are then synchronized.
+  /// - Throws: `KeyringError` with `busy` if another process synchronizes; `noRemote`; `anotherStore`; `rewritten` if
+  ///   the remote has lost commits; `tooBusy` if others pushed first in every attempt; `foreignPolicy`;
+  ///   `policiesDiverged`; and the errors of merging, git and the store. Steps that were completed before an error are
+  ///   not reverted.
   package func run() throws -> Report {
     try GitTurn.take(.synchronization, in: repository, tree, timeout: timeout) {
       try runAlone()
@@ -139,7 +138,7 @@ package struct Synchronization {
     throw SyncError.tooBusy(attempts: options.attempts)
   }
 
-  /// Refuses to send what every other machine would refuse.
+  /// Throws an error if the push contains files that every other machine would refuse.
   private func refuseStrays(from theirs: String?, to tip: String) throws {
     let start: String
     if let theirs {
@@ -160,7 +159,8 @@ package struct Synchronization {
     _ = try committer.commitPending()
   }
 
-  /// The last commits that are known to have been over there: since the last synchronization, and for git itself.
+  /// Returns the last known commits of the remote branch: that of the last synchronization, and git's remote-tracking
+  /// reference.
   private func lastSeen(of remote: Remote) throws -> [String] {
     if options.acceptsRewritten { return [] }
     var known: [String] = []
@@ -170,7 +170,7 @@ package struct Synchronization {
     return known
   }
 
-  /// Whoever can push can also take back what was there: an old policy, an old secret (threat T2).
+  /// A person who can push can also rewrite the history and restore an old policy or an old secret (threat T2).
   private func checkHistory(_ known: [String], _ theirs: String?) throws {
     for seen in known {
       guard let theirs else { throw SyncError.rewritten(seen: seen, now: nil) }
@@ -181,7 +181,7 @@ package struct Synchronization {
 
   /// Merges a commit.
   ///
-  /// - Returns: False when the store has changed meanwhile, so that all is to be done again.
+  /// - Returns: False if the store was changed concurrently, so that all steps have to be repeated.
   private func merge(
     _ theirs: String, into branch: String, _ report: inout Report
   ) throws -> Bool {
@@ -207,7 +207,7 @@ package struct Synchronization {
     merge.takesTheirPolicy = options.takesTheirPolicy
     let files = try merge.files()
     try checkPolicy(files)
-    // What is refused makes a commit of our own, which takes it back for everybody.
+    // If changes were refused, a merge commit is created, which reverts them for all users.
     let isFastForward = bases == [head] && files.equalsTheirs
     let count = try repository.git.count(from: head, to: theirs)
     let commit = MergeCommit(
@@ -230,14 +230,14 @@ package struct Synchronization {
     return true
   }
 
-  /// The keyring by whose policy the items of a commit are judged: with its policy, where that follows the accepted
-  /// one.
+  /// Returns the keyring whose policy is used to verify the items of a commit: the policy of the commit if it follows
+  /// the accepted one.
   private func judge(of commit: String, since base: String?) throws -> Keyring {
     var hadPolicy = false
     if let base {
       let places = [base, commit].map { "\($0):\(repository.prefix)\(StoreLayout.policy)" }
       let names = try ObjectReader(git: repository.git).names(of: places)
-      // A policy that they have not changed gives way to ours.
+      // If the remote has not changed the policy, the local one is used.
       if let name = names[places[0]], name == names[places[1]] { return keyring }
       hadPolicy = names[places[0]] != nil
     }
@@ -263,14 +263,14 @@ package struct Synchronization {
     return judge
   }
 
-  /// Refuses a policy of another store. Any other policy or key file comes in, and then nothing can be written before
-  /// it is accepted.
+  /// Throws an error if the merge would turn this store into another one, or remove files that are needed to read it.
+  /// Any other policy or key is received. Nothing can then be written until the user has accepted it.
   private func checkPolicy(_ files: MergedFiles) throws {
     switch files.store[StoreLayout.policy] {
     case nil: break
     case .removed: throw SyncError.foreignPolicy
     case .bytes(let bytes):
-      // The reason why it cannot be read does not matter: it is not the policy of this keyring.
+      // The reason why it cannot be read does not matter, because it is not the policy of this keyring.
       guard let theirs = try? Policy.parse(bytes), theirs.keyring == keyring.policy.keyring else {
         throw SyncError.foreignPolicy
       }
@@ -285,7 +285,7 @@ package struct Synchronization {
 }
 
 extension Git {
-  /// Returns the number of commits that lead to a commit, including that commit.
+  /// Returns the number of ancestors of a commit, including the commit itself.
   fileprivate func countAll(_ commit: String) throws -> Int {
     let text = String(decoding: try run(["rev-list", "--count", commit, "--"]), as: UTF8.self)
     return Int(text.split(separator: "\n").first ?? "") ?? 0

@@ -2,14 +2,14 @@ internal import Keyring
 internal import Subprocess
 
 extension Repository {
-  /// A repository without a work tree.
+  /// Opens a repository without a work tree.
   ///
   /// - Parameters:
-  ///   - folder: The folder of the repository itself.
-  ///   - store: The folder of the store in it, as a path from the top; empty when it is the top.
-  ///   - seesQuarantine: Whether it sees what a push has brought, as a hook has to.
-  ///   - makeGit: Git in a folder.
-  /// - Returns: nil when the folder is no such repository.
+  ///   - folder: The folder of the bare repository.
+  ///   - store: The folder of the store in the repository, as a path relative to its top; empty for the top.
+  ///   - seesQuarantine: True if git sees the quarantined objects of a push, which a hook needs.
+  ///   - makeGit: Creates the git for a folder.
+  /// - Returns: Nil if the folder is not a bare repository.
   package static func bare(
     _ folder: String, store: String = "", seesQuarantine: Bool = false, git makeGit: (String) -> Git
   ) -> Repository? {
@@ -23,8 +23,8 @@ extension Repository {
       top: real, prefix: store.isEmpty ? "" : "\(store)/", gitFolder: real, commonFolder: real, git: git)
   }
 
-  /// Asks git whether it checks the objects of a push: `receive.fsckObjects` or else `transfer.fsckObjects`, of any
-  /// configuration file that git reads here; `git-config(1)`.
+  /// Returns true if git checks the objects of a push, according to `receive.fsckObjects` or otherwise
+  /// `transfer.fsckObjects` in any configuration file that git reads here (`git-config(1)`).
   ///
   /// - Throws: As `Git.run`.
   func checksReceivedObjects() throws -> Bool {

@@ -2,25 +2,25 @@ internal import Glibc
 package import Keyring
 package import KeyringModel
 
-/// The files of a store as a commit has them, taken out of the repository without a checkout: no attribute, filter or
-/// setting changes or hides any.
+/// The files of a store in a commit, extracted from the repository without a checkout, so that no attribute, filter or
+/// setting can change or hide any of them.
 package struct CommittedStore {
   /// The files that do not belong in a store and were not written.
   package private(set) var findings: [Finding] = []
   /// The folder with the files.
   package let folder: String
 
-  /// The largest number of files, and of bytes, that are read in one piece.
+  /// The maximum number of files and of bytes that are read at once.
   private static let portion = (files: 8192, bytes: 32 << 20)
 
-  /// Writes the files.
+  /// Extracts the files.
   ///
   /// - Parameters:
   ///   - commit: The name of the commit.
-  ///   - repository: Where it is.
-  ///   - policy: What it says may be beside the store; nil if there is none that is believed.
-  ///   - folder: A folder that does not exist yet, in one of this user's own; whoever names it removes it.
-  /// - Throws: as `Git.run`, and `KeyringError` with a file error.
+  ///   - repository: The repository that contains the commit.
+  ///   - policy: The policy that determines which other files are allowed; nil if there is no trusted policy.
+  ///   - folder: A folder that does not exist yet, in a folder of this user. The caller removes it.
+  /// - Throws: As `Git.run`, and `KeyringError` with a file error.
   package init(
     of commit: String, in repository: Repository, policy: Policy?, to folder: String
   ) throws {
@@ -32,13 +32,13 @@ package struct CommittedStore {
       throw KeyringError.file(FileError("make", folder, .system(errno)))
     }
     let tree = try FileTree(at: folder)
-    // Of what is no part of a store only the names count.
+    // For files that are not part of the store only the names are checked, so they are written without content.
     for entry in entries where !StoreLayout.isTracked(entry.path) { try write(entry, [], to: tree) }
     let objects = ObjectReader(git: repository.git)
     try copy(readable(entries, objects), from: objects, to: tree)
   }
 
-  /// The files of the store that are not too large to be read.
+  /// Returns the files of the store that are not too large to be read.
   ///
   /// - Throws: `tooLarge`; as `Git.run`.
   private mutating func readable(
@@ -50,8 +50,8 @@ package struct CommittedStore {
     }
     let isShard = { (entry: CommittedTree.Entry) in entry.path.hasPrefix("\(StoreLayout.index)/") }
     try ObjectReader.requireProportion(objects.infos(of: readable.filter { !isShard($0) }.map(\.name)).values)
-    // A shard takes little room in the repository, where it differs in little from the one before. It has nothing but
-    // lines of records.
+    // A shard takes little space in the repository, because it differs little from its previous version. So its size is
+    // compared with that of the records instead, whose lines it consists of.
     let records = readable.filter { $0.path.hasSuffix(StoreLayout.recordExtension) }
     let limit = ObjectReader.freeSize + records.reduce(0) { $0 + $1.size }
     let shards = readable.filter(isShard).reduce(0) { $0 + $1.size }
@@ -87,7 +87,8 @@ package struct CommittedStore {
       try tree.createFile(entry.path, bytes, isSynchronized: false)
     } catch {
       switch error.reason {
-      // A name twice, or a file in place of a folder: git has no such trees, but somebody could make one.
+      // A duplicate name, or a file and a folder with the same name. Git does not create such trees, but an attacker
+      // can.
       case .system(EEXIST), .system(ENOTDIR), .system(EISDIR), .system(ENAMETOOLONG), .notARegularFile:
         findings.append(Finding(entry.path, .stray(.name)))
       default: throw error

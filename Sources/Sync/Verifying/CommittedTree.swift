@@ -1,18 +1,18 @@
 internal import Keyring
 
-/// The names of the files of a store in a commit.
+/// A list of the files of a store in a commit.
 struct CommittedTree {
-  /// One file that may be in a store.
+  /// A file that is allowed in a store.
   struct Entry {
     /// The path in the store.
     let path: String
-    /// The name of its content.
+    /// The object name of its content.
     let name: String
-    /// Its size in bytes.
+    /// The size in bytes.
     let size: Int
   }
 
-  /// The files that may be there.
+  /// The files that are allowed.
   private(set) var entries: [Entry] = []
   /// The files that do not belong in a store.
   private(set) var findings: [Finding] = []
@@ -21,8 +21,8 @@ struct CommittedTree {
   ///
   /// - Parameters:
   ///   - commit: The name of the commit.
-  ///   - repository: Where it is.
-  ///   - allowed: What may be in the store.
+  ///   - repository: The repository that contains the commit.
+  ///   - allowed: The files that are allowed in the store.
   /// - Throws: As `Git.run`.
   init(of commit: String, in repository: Repository, _ allowed: AllowedFiles) throws {
     let prefix = repository.prefix

@@ -1,22 +1,22 @@
 internal import Keyring
 internal import Subprocess
 
-/// The files of commits that do not belong in a store. Each commit is checked by itself: a file that a later
-/// commit removes stays in the history.
+/// The files of commits that do not belong in a store. Each commit is checked separately, because a file that a later
+/// commit removes remains in the history.
 struct IncomingUnexpectedFiles {
-  /// One for each path and commit.
+  /// The findings, one for each path and commit.
   private(set) var findings: [Finding] = []
 
-  /// The number of commits that one process checks, unless their lists together are too long.
+  /// The number of commits that one process checks, unless the combined list is too long.
   private static let pieceSize = 256
 
-  /// Looks at commits.
+  /// Checks commits.
   ///
   /// - Parameters:
-  ///   - commits: Their names.
-  ///   - repository: Where they are.
-  ///   - allowed: Returns what may be in the store at a commit.
-  /// - Throws: as `Git.run`.
+  ///   - commits: The names of the commits.
+  ///   - repository: The repository that contains them.
+  ///   - allowed: Returns the files that are allowed in the store at a commit.
+  /// - Throws: As `Git.run`.
   init(
     of commits: [String], in repository: Repository, allowed: (String) -> AllowedFiles
   ) throws {
@@ -36,7 +36,7 @@ struct IncomingUnexpectedFiles {
           "--diff-filter=d", "--no-textconv",
         ], input: Array(commits.map { "\($0)\n" }.joined().utf8))
     } catch let error as GitError where error.isAboutLength && commits.count > 1 {
-      // An import and a change of a group can each touch every item.
+      // An import or a change of a group can change every item, so the commits are checked in two halves.
       let middle = commits.startIndex + commits.count / 2
       try look(at: commits[..<middle], in: repository, allowedFiles)
       try look(at: commits[middle...], in: repository, allowedFiles)
@@ -47,7 +47,7 @@ struct IncomingUnexpectedFiles {
     var seen: Set<String> = []
     var index = fields.startIndex
     while index < fields.endIndex {
-      // `:<old mode> <mode> <old name> <name> <status>`, and then the path; else the name of the next commit.
+      // `:<old mode> <mode> <old name> <name> <status>`, and then the path; otherwise the name of the next commit.
       guard fields[index].first == UInt8(ascii: ":") else {
         commit = String(decoding: fields[index], as: UTF8.self)
         allowed = allowedFiles(commit)
@@ -66,7 +66,7 @@ struct IncomingUnexpectedFiles {
       let mode = String(decoding: words[1], as: UTF8.self)
       guard let reason = allowed.reason(inStore, mode: mode) else { continue }
       let shown = inStore ?? String(decoding: bytes, as: UTF8.self)
-      // A merge is held against each of those that it follows.
+      // A merge is compared with each of its parents, so the same path can occur several times.
       guard seen.insert("\(commit) \(shown)").inserted else { continue }
       findings.append(Finding(shown, .stray(reason), commit: commit))
     }
@@ -74,7 +74,7 @@ struct IncomingUnexpectedFiles {
 }
 
 extension GitError {
-  /// A Boolean value that indicates whether a list was too long to be made or read.
+  /// True if a list was too long to be created or read.
   fileprivate var isAboutLength: Bool {
     switch self {
     case .process(let error): if case .tooMuchOutput = error { true } else { false }

@@ -1,20 +1,20 @@
 package import Keyring
 package import KeyringModel
 
-/// The policies of a history, each held against those before it.
+/// The policies in a history, each checked against its predecessors.
 ///
-/// What holds for every commit: its policy is that of one of the commits it follows, or the next one of such a policy,
-/// signed by an admin of that one. The policies of all others that it follows lie before it, so that on no way through
-/// the history the policy goes back or changes without a signature (threats T1 and T2). One exception: of two that
-/// admins have made at the same time a merge leaves one behind. That one must not have been in force: in a push, on no
-/// branch that is there; in a history as a whole, not newer than the last policy. Nor may it have taken the right to
-/// sign from anybody who has signed what is preferred to it.
+/// The rule for every commit: its policy is the policy of one of its parents, or the direct successor of such a policy,
+/// signed by an admin of that policy. The policies of all other parents must be earlier ones in the same chain. So the
+/// policy never goes back or changes without a signature on any path through the history (threats T1 and T2). There is
+/// one exception: if admins have made two policies concurrently, a merge drops one of them. The dropped policy must not
+/// have been in force: in a push, no existing branch may contain it; in a complete history, it must not be newer than
+/// the last policy. And it must not have removed the right to sign from a person who signed the preferred policies.
 package struct PolicyHistory {
-  /// The point where the check of a history begins.
+  /// The starting point of the check.
   package struct Start: Sendable {
-    /// The first policy of the history has to be signed by one of these; nobody in particular when it is empty.
+    /// The people of whom one must have signed the first policy of the history. If empty, any signer is accepted.
     package var anchors: [Fingerprint] = []
-    /// Commits whose ancestors were checked before.
+    /// Commits that were already checked, together with all their ancestors.
     package var trusted: [String] = []
     /// Returns the policy of a keyring that this machine has accepted; nil if there is none.
     package var accepted: @Sendable (KeyringID) throws -> AcceptedPolicy? = {
@@ -23,19 +23,19 @@ package struct PolicyHistory {
     package init() {}
   }
 
-  /// The findings, the oldest first.
+  /// The findings, oldest first.
   package private(set) var findings: [Finding] = []
   /// The signer of the first policy, if that was checked and is valid.
   package private(set) var firstSigner: Fingerprint?
   /// The number of policies in the chain that leads to the last one.
   package private(set) var count = 0
-  /// A Boolean value that indicates whether the beginning of the history is missing.
+  /// True if the beginning of the history is missing.
   package private(set) var isCutOff = false
-  /// A Boolean value that indicates whether the policy that this machine has accepted is on the chain.
+  /// True if the policy that this machine has accepted is in the chain.
   package private(set) var isPinned = false
-  /// Policies that were made at the same time as another one, which a merge has taken; the commits of the merges.
+  /// The policies that merges have dropped because another one was made concurrently, with the commits of the merges.
   package private(set) var leftBehind: [Finding] = []
-  /// The last policy; nil when there is none, or it cannot be read.
+  /// The last policy; nil if there is none or it cannot be read.
   package private(set) var last: PolicyState?
 
   private var versions: PolicyVersions
@@ -43,7 +43,7 @@ package struct PolicyHistory {
   private let start: Start
   private let shallow: Set<String>
 
-  /// The policy of a commit after it was checked.
+  /// The policy at a commit that was checked.
   private struct Place {
     let commit: String
     let version: PolicyVersions.Version
@@ -64,7 +64,7 @@ package struct PolicyHistory {
   private var rejected: [Rejection: ChainProblem] = [:]
   /// The policies of commits that stand.
   private var published: Set<ContentDigest> = []
-  /// The policies that were checked and are believed, by their digests.
+  /// The policies that were checked and are trusted, by digest.
   private var links: [ContentDigest: PolicyChain.Link] = [:]
   /// The bytes of the policies in `links`, and the most that there may be.
   private var linkSize = 0
@@ -72,16 +72,16 @@ package struct PolicyHistory {
   /// The beginnings that are not first policies, and wait for an anchor.
   private var late: [Finding] = []
 
-  /// Judges a history.
+  /// Checks a history.
   ///
   /// - Parameters:
-  ///   - tip: Its last commit; nil where there is no commit yet.
-  ///   - folder: The store's folder, whose policy counts as one commit more; nil where commits alone count.
-  ///   - start: Where it may begin.
-  ///   - repository: Where it is; nil for a store without git.
-  ///   - room: Where signatures are verified.
-  ///   - limit: The most bytes of the policies that are believed, which alone are kept in memory.
-  /// - Throws: `policyHistoryTooLarge`; as `Git.run`, and `KeyringError` when GnuPG or the folder cannot be used.
+  ///   - tip: The last commit; nil if there is no commit yet.
+  ///   - folder: The folder of the store, whose policy is checked like that of an additional commit; nil to check only
+  ///     commits.
+  ///   - start: The starting point.
+  ///   - repository: The repository; nil for a store without git.
+  ///   - room: The environment in which signatures are verified.
+  /// - Throws: As `Git.run`, and `KeyringError` if GnuPG or the folder cannot be used.
   package init(
     to tip: String?, then folder: FileTree?, from start: Start, in repository: Repository?,
     room: VerificationWorkspace, limit: Int = PolicyContents.limit
@@ -143,6 +143,7 @@ package struct PolicyHistory {
     guard let version = versions.version(at: commit.name) else {
       guard let newest = Self.newest(before) else { return }
       note(.missing, at: commit.name)
+      // Later policies are checked against the last one that existed.
       places[commit.name] = newest
       return
     }
@@ -229,8 +230,8 @@ package struct PolicyHistory {
   private mutating func problem(
     of facts: PolicyVersions.Facts, beside before: [Place], at commit: String
   ) throws -> ChainProblem? {
-    // Mostly a commit has the policy of the one before, or the next one. Following the whole chain for each commit
-    // would cost time that grows with their product.
+    // Most commits have the same policy as their parent, or its direct successor. Following the whole chain for each
+    // commit would take time proportional to the product of both lengths.
     let others = before.filter { place in
       place.facts.digest != facts.digest && place.facts.digest != facts.previous
     }
@@ -252,8 +253,8 @@ package struct PolicyHistory {
     return nil
   }
 
-  /// Checks that no policy that a merge prefers is signed by a user whom the dropped policy has removed or
-  /// made a member. A policy on a branch of the server is older than the dropped one.
+  /// Checks that no policy that a merge prefers is signed by a user whom the dropped policy has removed or made a
+  /// member. A policy that is already on a branch of the server is older than the dropped one and needs no check.
   private mutating func takeover(
     by facts: PolicyVersions.Facts, of other: Place
   ) throws -> ChainProblem? {
@@ -272,7 +273,7 @@ package struct PolicyHistory {
     return nil
   }
 
-  /// The newest of some, or the one that another policy names.
+  /// Returns the place with the newest policy, or the one whose policy a given policy names as its predecessor.
   private static func newest(_ places: [Place], for next: PolicyVersions.Facts? = nil) -> Place? {
     func rank(_ place: Place) -> (Int, Int) {
       (place.facts.digest == next?.previous ? 1 : 0, place.facts.generation)
@@ -286,7 +287,7 @@ package struct PolicyHistory {
   ) throws -> ChainProblem? {
     var link = try believed(before)
     if state.digest == before.facts.digest {
-      // Signed again. A person who could sign it then can sign it now.
+      // The same policy was signed again. A person who could sign it then can sign it now.
       guard let previous = state.policy.previous.flatMap({ links[$0] }) else {
         return try signer(of: state, keys, anchors: start.trusted.isEmpty ? start.anchors : []).problem
       }
@@ -300,8 +301,8 @@ package struct PolicyHistory {
     }
   }
 
-  /// Returns the link of a policy that was checked: the one that its chain has led to, otherwise the one
-  /// beside it.
+  /// Returns the link of a policy that was checked. If the check of its chain created none, it is created from the key
+  /// files in the same commit.
   private mutating func believed(_ place: Place) throws -> PolicyChain.Link {
     if let link = links[place.facts.digest] { return link }
     let state = try versions.state(place.version).get()
@@ -392,7 +393,7 @@ package struct PolicyHistory {
     note(.notPinned(generation: last.policy.generation, pinned: accepted.generation), at: nil)
   }
 
-  /// Returns true if one of the last policies of two histories is on the chain to the other one.
+  /// Returns true if the last policy of one of the histories is in the chain to the last policy of the other one.
   package func isConnected(to other: PolicyHistory) -> Bool {
     guard let last, let theirs = other.last else { return false }
     return versions.chain(to: PolicyVersions.Facts(last, nil)).contains { $0.digest == theirs.digest }

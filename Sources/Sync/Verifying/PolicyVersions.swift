@@ -1,9 +1,9 @@
 internal import Keyring
 internal import KeyringModel
 
-/// The policies of commits. Their contents are read one after the other, as they are needed, and not kept.
+/// The policies of commits, each read only once.
 struct PolicyVersions {
-  /// A policy with its signature, wherever it is found; the names that the repository has for the two.
+  /// A policy and its signature, as the object names of the two files.
   struct Version: Hashable {
     let policy: String
     let signature: String?
@@ -44,11 +44,7 @@ struct PolicyVersions {
   /// The most bytes of policies, and the most policies, that are read at once.
   private static let windowSize = (bytes: 8 << 20, count: 256)
 
-  /// The policies of commits in a repository.
-  ///
-  /// - Parameters:
-  ///   - repository: The repository; nil for a store without one.
-  ///   - limit: The most bytes of key files that are kept in memory.
+  /// Creates a value without any policies.
   init(in repository: Repository?, limit: Int) {
     objects = repository.map { ObjectReader(git: $0.git) }
     contents = repository.map { PolicyContents(in: $0, limit: limit) }
@@ -142,8 +138,8 @@ struct PolicyVersions {
     }
   }
 
-  /// The chain that leads to a policy, the last one first, as far as it is known: each names the one before by its
-  /// digest, so that nothing in it can be another one.
+  /// Returns the known part of the chain that leads to a policy, latest first. Each policy contains the digest of its
+  /// predecessor, so none of them can be substituted.
   func chain(to last: Facts) -> [Facts] {
     var chain = [last]
     while let previous = chain[chain.count - 1].previous, let facts = byDigest[previous],
@@ -154,7 +150,7 @@ struct PolicyVersions {
     return chain
   }
 
-  /// The key files beside a policy.
+  /// Returns the key files in the same commit as a policy.
   ///
   /// - Returns: nil if they are too large.
   /// - Throws: as `Git.run`.

@@ -1,10 +1,10 @@
 package import Keyring
 package import KeyringModel
 
-/// A check of the changes that a push would make to the branches of a repository, before any of them moves.
+/// A check of the changes that a push would make to the branches of a repository, before any branch is updated.
 ///
-/// What leads to the branches that are there was judged when it came, and stands. Tags and other references are not
-/// looked at; so what they lead to is new as long as no branch has it.
+/// The commits of existing branches were checked when they were pushed, and are accepted. Tags and other references are
+/// not checked, so their commits are new until a branch contains them.
 package struct PushVerification {
   /// The result for one branch.
   package struct Branch: Sendable {
@@ -18,22 +18,22 @@ package struct PushVerification {
   private let anchors: [Fingerprint]
   private let room: VerificationWorkspace
   private let heads: [String]
-  /// The policies of branches that are there, and of new ones of this push.
+  /// The policies of existing branches and of new ones in this push.
   private var known: [PolicyHistory] = []
   private var isKnownRead = false
 
-  /// Prepares a look at a push.
+  /// Creates a check of a push.
   ///
   /// - Parameters:
-  ///   - repository: The repository that is pushed to, with git that sees what has come.
-  ///   - anchors: Who has to have signed the first policy, where there is no branch yet.
-  ///   - room: Where GnuPG works, and the files go.
-  /// - Throws: `objectsNotChecked`, and as `Git.run`.
+  ///   - repository: The repository that receives the push, with access to the quarantined objects.
+  ///   - anchors: The people of whom one must have signed the first policy, if there is no branch yet.
+  ///   - room: The environment for GnuPG and for extracted files.
+  /// - Throws: `objectsNotChecked`; as `Git.run`.
   package init(
     in repository: Repository, anchors: [Fingerprint], room: VerificationWorkspace
   ) throws {
     (self.repository, self.anchors, self.room) = (repository, anchors, room)
-    // A tree with one name twice passes every other check here, and then no clone can fetch any more.
+    // A tree with a duplicate name would pass all other checks here, and no clone could fetch it any more.
     guard try repository.checksReceivedObjects() else {
       throw GitError.objectsNotChecked(path: repository.gitFolder)
     }
@@ -43,13 +43,13 @@ package struct PushVerification {
       .sorted()
   }
 
-  /// Looks at one reference.
+  /// Checks one reference.
   ///
   /// - Parameters:
-  ///   - reference: What git says of it.
-  ///   - progress: Told how many of how many items are done.
-  /// - Returns: nil when it is no branch.
-  /// - Throws: As `Git.run`, and `KeyringError` when GnuPG cannot be used.
+  ///   - reference: The reference as git reports it to the hook.
+  ///   - progress: Called with the number of checked items and the total number.
+  /// - Returns: Nil if the reference is not a branch.
+  /// - Throws: As `Git.run`, and `KeyringError` if GnuPG cannot be used.
   package mutating func look(
     at reference: PushedReference, progress: @escaping (Int, Int) -> Void = { _, _ in }
   ) throws -> Branch? {
@@ -67,7 +67,7 @@ package struct PushVerification {
     var result = try Verification(
       of: new, after: history, in: repository, room: room, progress: progress)
     let incoming = try TopologicalCommits(to: new, without: heads, in: repository.git).commits.map(\.name)
-    // A file that one commit brings, and the next one allows, can only be pushed with both.
+    // The last policy counts for all commits, so that a file and a later policy that allows it can be pushed together.
     let lastPolicy = result.isDistrusted ? nil : history.last?.policy
     let strays = try IncomingUnexpectedFiles(of: incoming, in: repository) { commit in
       AllowedFiles(beside: [history.policy(of: commit), lastPolicy].compactMap { $0 })
@@ -91,7 +91,7 @@ package struct PushVerification {
     return Branch(name: reference.name, result: result)
   }
 
-  // MARK: Branches without a commit in common
+  // MARK: Branches without a common ancestor
 
   private mutating func readKnown() throws {
     if isKnownRead { return }

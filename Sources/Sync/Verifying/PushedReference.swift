@@ -1,19 +1,20 @@
-/// One line of what git tells a hook of a push: what a reference was, what it becomes, and its name (`githooks(5)`).
+/// One line of the input of a hook for a push: the old value of a reference, its new value, and its name
+/// (`githooks(5)`).
 package struct PushedReference: Equatable, Sendable {
-  /// The commit before; nil for a new one.
+  /// The old commit; nil if the reference is new.
   package let old: String?
-  /// The commit that is pushed; nil when the reference is to be deleted.
+  /// The new commit; nil if the reference is deleted.
   package let new: String?
-  /// Its full name; what is not UTF-8 in it is replaced.
+  /// The full name of the reference. Invalid UTF-8 is replaced.
   package let name: String
 
-  /// A Boolean value that indicates whether the reference is a branch.
+  /// True if the reference is a branch.
   package var isBranch: Bool { name.hasPrefix("refs/heads/") }
 
-  /// Reads what a hook is given.
+  /// Parses the input of a hook.
   ///
   /// - Parameter input: Lines of `<old> <new> <name>`.
-  /// - Returns: nil when that is not what it is.
+  /// - Returns: The references; nil if the input has another format.
   package static func list(_ input: [UInt8]) -> [PushedReference]? {
     var references: [PushedReference] = []
     for line in input.split(separator: UInt8(ascii: "\n")) {

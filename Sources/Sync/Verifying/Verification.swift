@@ -3,7 +3,7 @@ package import KeyringModel
 
 /// The result of a check of a store, a commit, or a push.
 package struct Verification: Sendable {
-  /// The findings: those of the history first.
+  /// The findings, starting with those of the history.
   package var findings: [Finding] = []
   /// Problems that will occur soon.
   package var warnings: [Finding] = []
@@ -15,13 +15,12 @@ package struct Verification: Sendable {
   package var firstSigner: Fingerprint?
   /// The number of policies that merges have dropped because another one was made concurrently.
   package var leftBehind = 0
-  /// A Boolean value that indicates whether the beginning of the history is missing.
+  /// True if the beginning of the history is missing.
   package var isCutOff = false
-  /// A Boolean value that indicates whether the policy that this machine has accepted is on the chain.
+  /// True if the policy that this machine has accepted is in the chain.
   package var isPinned = false
 
-  /// A Boolean value that indicates whether the policy cannot be trusted, so that all other results mean
-  /// little.
+  /// True if the policy cannot be trusted, so the other results are not meaningful.
   package var isDistrusted: Bool {
     findings.contains { finding in
       switch finding.kind {
@@ -31,7 +30,7 @@ package struct Verification: Sendable {
     }
   }
 
-  /// Nothing but findings.
+  /// Creates a result that contains only findings.
   package init(_ findings: [Finding]) { self.findings = findings }
 
   private init(_ history: PolicyHistory) {
@@ -44,22 +43,22 @@ package struct Verification: Sendable {
   }
 
   private mutating func take(_ store: StoreVerification, besides strays: [Finding] = []) {
-    // What was not written looks as if it was missing.
+    // A file that was not extracted would also be reported as missing.
     let known = Set(strays.map(\.path))
     findings += strays + store.findings.filter { !known.contains($0.path) }
     warnings += store.warnings
     items += store.items
   }
 
-  /// Looks at a store as it lies in its folder, and at its history.
+  /// Checks the store in a folder and its history.
   ///
   /// - Parameters:
-  ///   - path: The store's folder.
-  ///   - repository: Its repository; nil when it uses none.
-  ///   - start: What the chain of policies has to begin with.
-  ///   - room: Where GnuPG works.
-  ///   - progress: Told how many of how many items are done.
-  /// - Throws: As `Git.run`, and `KeyringError` when the store or GnuPG cannot be used.
+  ///   - path: The folder of the store.
+  ///   - repository: The repository of the store; nil if it does not use git.
+  ///   - start: The starting point for the chain of policies.
+  ///   - room: The environment for GnuPG.
+  ///   - progress: Called with the number of checked items and the total number.
+  /// - Throws: As `Git.run`, and `KeyringError` if the store or GnuPG cannot be used.
   package init(
     ofStoreAt path: String, in repository: Repository?, from start: PolicyHistory.Start,
     room: VerificationWorkspace, progress: @escaping (Int, Int) -> Void = { _, _ in }
@@ -79,15 +78,15 @@ package struct Verification: Sendable {
     take(store, besides: strays)
   }
 
-  /// Looks at a commit and what leads to it.
+  /// Checks a commit and its history.
   ///
   /// - Parameters:
-  ///   - commit: Its full name.
-  ///   - repository: Where it is.
-  ///   - start: What the chain of policies has to begin with.
-  ///   - room: Where GnuPG works, and the files go.
-  ///   - progress: Told how many of how many items are done.
-  /// - Throws: As `Git.run`, and `KeyringError` with `noStore`, or when GnuPG cannot be used.
+  ///   - commit: The full name of the commit.
+  ///   - repository: The repository that contains the commit.
+  ///   - start: The starting point for the chain of policies.
+  ///   - room: The environment for GnuPG and for extracted files.
+  ///   - progress: Called with the number of checked items and the total number.
+  /// - Throws: As `Git.run`, and `KeyringError` with `noStore`, or if GnuPG cannot be used.
   package init(
     ofCommit commit: String, in repository: Repository, from start: PolicyHistory.Start,
     room: VerificationWorkspace, progress: @escaping (Int, Int) -> Void = { _, _ in }
@@ -99,13 +98,13 @@ package struct Verification: Sendable {
     }
   }
 
-  /// Looks at the files of a commit whose history was looked at.
+  /// Checks the files of a commit whose history was checked.
   init(
     of commit: String, after history: PolicyHistory, in repository: Repository, room: VerificationWorkspace,
     progress: @escaping (Int, Int) -> Void
   ) throws {
     self.init(history)
-    // One push may bring the same commit to several branches.
+    // Each check gets a new folder, because a push may update several branches to the same commit.
     let folder = room.newPath()
     defer { room.removeFolder(at: folder) }
     let files = try CommittedStore(
@@ -120,9 +119,9 @@ package struct Verification: Sendable {
 }
 
 extension Repository {
-  /// The full name of a commit; nil when there is none.
+  /// Returns the full name of a commit; nil if there is none.
   ///
-  /// - Throws: as `Git.run`.
+  /// - Throws: As `Git.run`.
   package func commitForVerification(_ name: String) throws -> String? {
     return try git.commit(name)
   }
