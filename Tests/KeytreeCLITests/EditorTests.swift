@@ -100,11 +100,11 @@ final class EditorTests {
   /// Scripts for the first run of the editor, the reason why the result is not stored, and the error.
   private static let spoiled: [(String, String, EditorError)] = [
     (
-      #"printf typed > "$1"; exit 3"#, #""/bin/sh" ended with status 3"#,
+      #"printf typed > "$1"; exit 3"#, #""/bin/sh" exited with status 3"#,
       .failed(program: "/bin/sh", status: 3)
     ),
     (
-      #"printf typed > "$1"; kill -9 $$"#, #""/bin/sh" was ended by signal 9"#,
+      #"printf typed > "$1"; kill -9 $$"#, #""/bin/sh" was killed by signal 9"#,
       .killed(program: "/bin/sh", signal: SIGKILL)
     ),
     (#": > "$1""#, "the edited secret is empty", .empty),
@@ -155,7 +155,7 @@ final class EditorTests {
   func didNotWait(script: String, seconds: Int, isTold: Bool) throws {
     let memory = MemoryConsole(isTerminal: true)
     _ = try edit("old", script: script, glance: .seconds(seconds), memory: memory)
-    #expect(memory.talk.text.contains("The editor ended at once.") == isTold)
+    #expect(memory.talk.text.contains("The editor exited immediately.") == isTold)
     #expect(memory.talk.text.contains("`--wait`") == isTold)
   }
 
@@ -204,7 +204,7 @@ final class EditorTests {
   @Test("editing requires a terminal")
   func noTerminal() {
     let editor = Editor(environment: Environment(["EDITOR": "true"]), folders: [base])
-    #expect(throws: TerminalError.promptImpossible(question: "What is the new secret", .noTerminal)) {
+    #expect(throws: TerminalError.promptImpossible(question: "New secret", .noTerminal)) {
       try editor.edit(SecretBytes(copying: [1]), limit: 9, console: MemoryConsole().console) == nil
     }
   }

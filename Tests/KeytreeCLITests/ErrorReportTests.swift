@@ -61,7 +61,7 @@ struct ErrorReportTests {
     (EEXIST, .alreadyExists), (ENOENT, .notFound), (ENOTDIR, .failure), (EISDIR, .failure),
     (EACCES, .failure), (EPERM, .failure), (ELOOP, .failure), (EFBIG, .failure), (ENOSPC, .failure),
     (EDQUOT, .failure), (EROFS, .failure), (EIO, .failure),
-  ].map { (UserFileError(action: "make the file", path: evil, errno: $0), $1) }
+  ].map { (UserFileError(action: "create the file", path: evil, errno: $0), $1) }
 
   private static let imports: [(any ReportableError, ExitCode)] =
     [

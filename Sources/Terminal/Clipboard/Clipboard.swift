@@ -3,7 +3,7 @@ internal import Glibc
 package import Secrets
 internal import Subprocess
 
-/// The clipboard of the graphical session, used through the programs that are common for it.
+/// The clipboard of the graphical session, accessed through the usual command-line programs.
 ///
 /// It implements these rules (threat T32):
 /// - A secret is passed to a program only through a pipe as its standard input, and is read back through a pipe.
@@ -45,7 +45,7 @@ package struct Clipboard {
 
   /// The method of access.
   package let way: Way
-  /// The session, as its variable identifies it.
+  /// The value of the variable that identifies the session.
   package let session: String
   private let environment: Environment
 
@@ -67,7 +67,7 @@ package struct Clipboard {
       self = found
       return
     }
-    // A missing Windows program alone proves nothing, because the variable may be left over.
+    // The error lists all programs, because a variable may be set without its session.
     throw ClipboardError(.noProgram(reachable), environment)
   }
 

@@ -6,21 +6,21 @@ package struct ClipboardError: Error, Equatable {
     case noSession
     /// This process has no terminal.
     case noTerminal
-    /// There is a session, but none of the programs for it.
+    /// The session exists, but none of the programs for it is installed.
     case noProgram([Clipboard.Way])
-    /// The secret has more bytes than the clipboard takes.
+    /// The secret has more bytes than can be copied to the clipboard.
     case tooLong(limit: Int)
-    /// The clipboard of Windows holds text, and the secret is not UTF-8.
+    /// The clipboard of Windows accepts only text, and the secret is not UTF-8.
     case notText
     /// A program could not be started, or failed.
     case failed(program: String, session: String?)
-    /// A program did not end in time.
+    /// A program did not exit in time.
     case timeout(program: String, session: String?)
   }
 
   /// The reason.
   package let problem: Problem
-  /// True if the session is one of ssh, where the terminal has a clipboard of its own.
+  /// True if this is an ssh session, where the user's terminal has its own clipboard.
   package let isRemote: Bool
 
   /// Describes an error in the session of an environment.

@@ -2,7 +2,7 @@ internal import Encoding
 package import KeyringModel
 package import Secrets
 
-/// A salted digest of a secret: all that the process which clears the clipboard knows of it.
+/// A salted digest of a secret. The process that clears the clipboard knows only this digest.
 package struct ClipboardMark: Equatable {
   /// The identifier of one `--clip`, and the salt of the digest.
   package let turn: Identifier<ClipboardMark>
@@ -27,7 +27,7 @@ package struct ClipboardMark: Equatable {
   /// The mark on one line.
   package var text: String { "\(turn.hex) \(digest.base64url)" }
 
-  /// Returns true if a content of the clipboard is the secret.
+  /// Returns true if the given content of the clipboard is the secret.
   package func matches(_ content: borrowing SecretBytes) -> Bool {
     Self.digest(of: content, salt: turn) == digest
   }

@@ -4,7 +4,7 @@ internal import Secrets
 
 /// A pipe that carries a secret between this process and a program, without a copy in ordinary memory.
 ///
-/// It is filled before a program reads it, so its capacity is that of a pipe's buffer; `pipe(7)`.
+/// It is filled before a program reads it, so its capacity is the size of the pipe's buffer; `pipe(7)`.
 final class ClipboardPipe {
   /// The capacity of a pipe in bytes, unless the system limits this user to smaller ones.
   static let capacity = 65_536
@@ -41,7 +41,7 @@ final class ClipboardPipe {
   func content() -> SecretBytes? {
     close(writeEnd)
     writeEnd = -1
-    // A background process of the program may still hold the other end, so do not wait for the end of input.
+    // A background process of the program may still hold the write end open, so do not wait for the end of input.
     _ = fcntl(readEnd, F_SETFL, O_NONBLOCK)
     var content = SecretBytes(capacity: Self.capacity)
     while true {

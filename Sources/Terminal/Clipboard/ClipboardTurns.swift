@@ -9,8 +9,8 @@ internal import KeyringModel
 /// followed by ` copying` while a secret is copied. It is empty when the clipboard has been cleared. Nothing in it is
 /// derived from a secret.
 ///
-/// Without it, one `--clip` whose time ends would clear the same secret that a later one has just copied. The lock is
-/// held while the clipboard is read and changed. The kernel releases it when its holder ends.
+/// Without it, an earlier `--clip` could clear the same secret that a later one has just copied. The lock is held while
+/// the clipboard is read and changed. The kernel releases it when the process ends.
 package struct ClipboardTurns: ~Copyable {
   private let file: Int32
   private let path: String

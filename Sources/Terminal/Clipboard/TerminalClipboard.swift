@@ -5,14 +5,15 @@ package import Secrets
 /// The clipboard of the user's terminal, which may be on another machine. It uses the sequence OSC 52, which xterm
 /// introduced and most terminals support; tmux passes it on if `set-clipboard` is on.
 ///
-/// The clipboard cannot be read back, so it is unknown whether the terminal has obeyed, or whether the content has
-/// changed since. This process therefore waits in the foreground, and always clears the clipboard at the end.
+/// The clipboard cannot be read back, so it is unknown whether the terminal accepted the content, and whether the
+/// content has changed since. This process therefore waits in the foreground, and always clears the clipboard at the
+/// end.
 package final class TerminalClipboard {
   private let terminal: Int32
 
   /// The reason why the wait ended.
   package enum Ending: Equatable {
-    /// The time was over, or the user pressed Enter or Ctrl-C.
+    /// The time expired, or the user pressed Enter or Ctrl-C.
     case due
     /// A signal that should end this process.
     case signal(Int32)
@@ -20,7 +21,7 @@ package final class TerminalClipboard {
 
   /// Opens the terminal of the session, `/dev/tty`, even if standard input and output are redirected.
   ///
-  /// - Throws: `ClipboardError` if there is none.
+  /// - Throws: `ClipboardError` if the session has no terminal.
   package init() throws {
     terminal = unsafe open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
     guard terminal >= 0 else {
@@ -55,7 +56,7 @@ package final class TerminalClipboard {
     try write(sequence)
   }
 
-  /// Waits until the time is over, the user presses Enter, or a signal comes.
+  /// Waits until the time expires, the user presses Enter, or a signal arrives.
   ///
   /// - Parameters:
   ///   - seconds: the number of seconds to wait.
@@ -66,7 +67,7 @@ package final class TerminalClipboard {
     while true {
       let rest = end - ContinuousClock.now
       guard rest > .zero else { return .due }
-      // Reading would stop a job in the background.
+      // Reading from the terminal would stop a background job.
       let listens = asks && tcgetpgrp(terminal) == getpgrp()
       var requests = [listens ? terminal : -1, signals?.descriptor ?? -1].map {
         pollfd(fd: $0, events: Int16(POLLIN), revents: 0)

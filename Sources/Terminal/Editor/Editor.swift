@@ -2,8 +2,8 @@ package import Secrets
 
 /// An editor session for a secret that leaves no traces on the disk.
 ///
-/// The file is in memory, in a folder of its own (`EditorFolder`), and is wiped when the editor has ended for any
-/// reason. Without a folder in memory, editing is refused.
+/// The file is in memory, in its own folder (`EditorFolder`), and is wiped after the editor exits for any reason.
+/// Without a folder in memory, editing is refused.
 package struct Editor {
   private let environment: Environment
   private let folders: [String]
@@ -14,7 +14,8 @@ package struct Editor {
   /// - Parameters:
   ///   - environment: the environment, which names the editor and the folder.
   ///   - folders: folders to use instead, for tests.
-  ///   - glance: the time within which an editor that changes nothing may have ended without waiting for the user.
+  ///   - glance: the time limit for a warning: an editor that exits within it, without a change, probably did not wait
+  ///     for the user.
   package init(environment: Environment, folders: [String]? = nil, glance: Duration = .seconds(1)) {
     self.glance = glance
     self.environment = environment
@@ -46,26 +47,26 @@ package struct Editor {
     guard edited.isEqual(to: secret) else { return edited }
     if ContinuousClock.now - start < glance {
       console.say(
-        "The editor ended at once. If it is still open, it did not wait, and nothing typed there is stored: close "
-          + "it, and add its option to wait to `VISUAL` or `EDITOR`, such as `--wait`.")
+        "The editor exited immediately. If its window is still open, changes in it are not stored: close it, and "
+          + "add the editor's option to wait, such as `--wait`, to `VISUAL` or `EDITOR`.")
     }
     return nil
   }
 
-  /// Checks that there is a terminal to edit on, before a secret is decrypted.
+  /// Checks that a terminal is available for the editor, before a secret is decrypted.
   ///
   /// - Throws: `promptImpossible`.
   package static func requirePerson(at console: Console) throws {
     guard console.inputIsTerminal, !console.refusesInput else {
       let obstacle: TerminalError.PromptObstacle = console.refusesInput ? .inputRefused : .noTerminal
-      throw TerminalError.promptImpossible(question: "What is the new secret", obstacle)
+      throw TerminalError.promptImpossible(question: "New secret", obstacle)
     }
   }
 
   private func run(
     on secret: borrowing SecretBytes, limit: Int, console: Console
   ) throws(EditorError) -> SecretBytes {
-    // Signal handling starts first and ends last: in between, no signal can end this process and leave the folder.
+    // Signal handling starts first and ends last, so that no signal can end this process and leave the folder behind.
     let process = try EditorProcess()
     defer { process.stop() }
     let folder = try EditorFolder.create(below: folders)
@@ -74,7 +75,7 @@ package struct Editor {
       environment.editor, searchPath: environment.searchPath, folder: folder.path)
     if command.family == .unknown {
       let name = Escaping.terminal.show(command.words.first ?? command.path)
-      console.say("\(name) is not an editor keytree knows: make sure that it keeps no copies elsewhere.")
+      console.say("\(name) is not a known editor: make sure that it does not save copies elsewhere.")
     }
     try folder.write(secret)
     while true {

@@ -6,8 +6,8 @@ internal import Subprocess
 ///
 /// Editors keep swap files, backups, undo files and histories. The known editors are:
 /// - vim and neovim (also when called as `vi` or `editor`; links are followed): no swap file (`-n`), no history file
-///   (`-i NONE`), no backup and no undo file after the user's settings are read, and no return before the editor's own
-///   window is closed (`-f`).
+///   (`-i NONE`), no backup and no undo file after the user's settings are read, and no exit before the editor's window
+///   is closed (`-f`).
 /// - nvi: temporary and recovery files go into the folder of the secret (`EXINIT`).
 /// - nano: restricted mode (`-R`), which has no backups and no histories.
 /// - Emacs: without the user's settings (`-Q`), no backups, no auto-save, no lock files.
@@ -108,7 +108,7 @@ package struct EditorCommand: Equatable, Sendable {
     }
   }
 
-  /// Returns the file of a program, or nil if there is none that can be executed.
+  /// Returns the executable file of a program, or nil if it is not found.
   private static func locate(_ program: String, in searchPath: String) -> String? {
     guard program.contains("/") else { return ProgramSearch.path(of: program, in: searchPath) }
     return ProgramSearch.isProgram(program) ? program : nil

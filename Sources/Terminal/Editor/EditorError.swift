@@ -4,13 +4,13 @@ package enum EditorError: Error, Equatable {
   case badCommand(String)
   /// The editor was not found.
   case notFound(program: String)
-  /// There is no folder in memory for the file.
+  /// No in-memory folder is available for the file.
   case noMemoryFolder(tried: [String])
   /// The editor could not be started.
   case notStarted(program: String, errno: Int32)
-  /// The editor ended with a failure.
+  /// The editor exited with a status other than 0.
   case failed(program: String, status: Int32)
-  /// The editor was ended by a signal.
+  /// The editor was killed by a signal.
   case killed(program: String, signal: Int32)
   /// SIGTERM or SIGHUP ended the editing.
   case interrupted(signal: Int32)
@@ -26,8 +26,9 @@ package enum EditorError: Error, Equatable {
   /// The reason why the edited file was not stored, if editing again may help; else nil.
   package var reason: String? {
     switch self {
-    case .failed(let program, let status): "\(Escaping.terminal.quote(program)) ended with status \(status)"
-    case .killed(let program, let signal): "\(Escaping.terminal.quote(program)) was ended by signal \(signal)"
+    case .failed(let program, let status): "\(Escaping.terminal.quote(program)) exited with status \(status)"
+    case .killed(let program, let signal):
+      "\(Escaping.terminal.quote(program)) was killed by signal \(signal)"
     case .empty: "the edited secret is empty"
     case .tooLong(let limit): "the edited secret is longer than \(limit) bytes"
     default: nil

@@ -5,9 +5,9 @@ package import Secrets
 
 /// A new folder in memory that contains one secret while it is edited.
 ///
-/// It is created with mode 0700 on tmpfs or ramfs, nowhere else, and is locked while it is in use. A folder without a
-/// lock was left behind by a killed process; the next edit removes it. tmpfs can be swapped out: preventing that is up
-/// to the machine (encrypted swap).
+/// It is created with mode 0700, only on tmpfs or ramfs, and is locked while it is in use. A folder without a lock was
+/// left behind by a killed process; the next edit removes it. tmpfs can be swapped out; only encrypted swap protects
+/// against that.
 package struct EditorFolder {
   /// The absolute path.
   package let path: String
@@ -50,7 +50,7 @@ package struct EditorFolder {
       let name = prefix + String(generator.next() as UInt64, radix: 36)
       guard unsafe mkdirat(base, name, 0o700) == 0 else {
         if errno == EEXIST { continue }
-        throw .systemCall(action: "make a folder in", path: path, errno: errno)
+        throw .systemCall(action: "create a folder in", path: path, errno: errno)
       }
       let descriptor = unsafe keytree_openat(base, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0)
       guard descriptor >= 0 else { continue }
@@ -59,7 +59,7 @@ package struct EditorFolder {
       }
       close(descriptor)
     }
-    throw .systemCall(action: "make a folder in", path: path, errno: EAGAIN)
+    throw .systemCall(action: "create a folder in", path: path, errno: EAGAIN)
   }
 
   /// Writes the secret to its file.
@@ -133,19 +133,19 @@ package struct EditorFolder {
     for name in FolderNames.text(base) where name.hasPrefix(prefix) {
       let folder = unsafe keytree_openat(base, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0)
       guard folder >= 0 else { continue }
-      // A folder in use is locked; a folder of another user is not ours to remove.
+      // A folder in use is locked. A folder of another user must not be removed.
       if isOurs(folder), lock(folder) { body(name, folder) }
       close(folder)
     }
   }
 
-  /// Locks a folder, or returns false if another process holds the lock. The kernel releases the lock when the
-  /// process ends for any reason; `flock(2)`.
+  /// Locks a folder, or returns false if another process holds the lock. The kernel releases the lock when the process
+  /// ends for any reason; `flock(2)`.
   private static func lock(_ folder: Int32) -> Bool {
     flock(folder, LOCK_EX | LOCK_NB) == 0
   }
 
-  /// Returns true if a folder still exists, belongs to this user and is closed to all others.
+  /// Returns true if a folder still exists, belongs to this user, and is not accessible to other users.
   private static func isOurs(_ folder: Int32) -> Bool {
     var facts = stat()
     guard unsafe fstat(folder, &facts) == 0 else { return false }
@@ -155,7 +155,7 @@ package struct EditorFolder {
   /// Overwrites and removes everything in a folder. Failures are ignored: everything that can be removed is removed,
   /// and the next edit tries the rest again.
   private static func wipe(_ folder: Int32) {
-    // Editors use UTF-8 for file names. Other names are left alone.
+    // Editors use UTF-8 for file names. Files with other names are not removed.
     for name in FolderNames.text(folder) {
       var facts = stat()
       guard unsafe fstatat(folder, name, &facts, AT_SYMLINK_NOFOLLOW) == 0 else { continue }

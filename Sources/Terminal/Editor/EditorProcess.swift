@@ -11,11 +11,11 @@ struct EditorProcess {
 
   /// The time that an editor may take to end after a signal, in milliseconds.
   private static let grace: Int32 = 2000
-  /// The interval between checks whether the editor has ended, in milliseconds. SIGCHLD alone does not suffice,
-  /// because another part of this process may receive it.
+  /// The interval between checks whether the editor has ended, in milliseconds. SIGCHLD alone does not suffice, because
+  /// another part of this process may receive it.
   private static let look: Int32 = 200
 
-  /// Starts to watch signals. From now until `stop`, a signal does not end this process.
+  /// Starts to watch signals. Until `stop`, a signal does not end this process.
   ///
   /// - Throws: `systemCall` if no descriptors are left, or another editor runs in this process.
   init() throws(EditorError) {
@@ -59,7 +59,7 @@ struct EditorProcess {
   ///   the answer is no.
   /// - Throws: `interrupted`.
   func ask(_ question: (Int32) throws -> Bool) throws(EditorError) -> Bool {
-    // A signal that came while the editor ran was meant for the editor, or ends this process now.
+    // A signal that arrived while the editor ran was meant for the editor, or ends this process now.
     try checkInterruption()
     let answer = signals.duringQuestion {
       do { return try question(signals.descriptor) } catch { return false }

@@ -12,10 +12,10 @@ package struct SecretFile {
   /// The path of the file.
   package let path: String
 
-  /// Names a file that need not exist.
+  /// Creates a value for the path of a file that may not exist yet.
   package init(path: String) { self.path = path }
 
-  /// Fails early, before anything is decrypted, if something exists at the path; `lstat(2)`.
+  /// Checks that no file exists at the path, so that the command fails before anything is decrypted; `lstat(2)`.
   ///
   /// - Throws: `UserFileError`.
   package func requireNothingThere() throws {
@@ -87,9 +87,9 @@ package struct SecretFile {
     return path + Self.partMark + Hexadecimal.text(random.next() as UInt64, digits: Self.partDigits)
   }
 
-  /// Removes the parts of this file that killed processes have left. A part in use is locked.
+  /// Removes the incomplete files that killed processes left behind. A file in use is locked.
   ///
-  /// A part that cannot be removed is ignored: it does not prevent creating the file, and the next run tries again.
+  /// Failures are ignored: such a file does not prevent the creation of a new one, and the next run tries again.
   private func removeParts() {
     let folder = unsafe keytree_openat(AT_FDCWD, parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
     guard folder >= 0 else { return }
@@ -127,7 +127,7 @@ package struct SecretFile {
     let file = unsafe keytree_open_nameless(parent, 0o600)
     // Other errors will also occur when the file is created with a name.
     guard file >= 0 else { return nil }
-    // A part is locked while it is in use; flock(2).
+    // An incomplete file is locked while it is in use; flock(2).
     let problem = flock(file, LOCK_EX | LOCK_NB) == 0 ? Self.fill(file, secret) : errno
     guard problem == 0 else {
       close(file)
@@ -198,6 +198,6 @@ package struct SecretFile {
   }
 
   private func failure(_ number: Int32) -> UserFileError {
-    UserFileError(action: "make the file", path: path, errno: number)
+    UserFileError(action: "create the file", path: path, errno: number)
   }
 }

@@ -18,12 +18,12 @@ package final class Console {
   private var pending: [UInt8] = []
   private var outputError: Int32 = 0
 
-  /// True if diagnostics are left out.
+  /// True if diagnostics other than errors are omitted.
   package var isQuiet = false
   /// True if questions are refused.
   package var refusesInput = false
 
-  /// Creates a console over three streams.
+  /// Creates a console with three streams.
   package init(input: any ConsoleInput, output: any ConsoleOutput, talk: any ConsoleOutput) {
     self.input = input
     self.output = output
@@ -35,7 +35,7 @@ package final class Console {
     Console(input: DescriptorInput(0), output: DescriptorOutput(1), talk: DescriptorOutput(2))
   }
 
-  // MARK: - Facts
+  // MARK: - Properties
 
   /// True if data goes to a terminal.
   package var outputIsTerminal: Bool { output.isTerminal }
@@ -195,8 +195,8 @@ package final class Console {
   /// - Parameters:
   ///   - name: the name of the item, escaped.
   ///   - limit: the largest number of bytes.
-  /// - Throws: `emptySecret`; `secretsDiffer` if the two entries differ three times; `promptImpossible` on a
-  ///   terminal if questions are refused; `secretTooLong`.
+  /// - Throws: `emptySecret`; `secretsDiffer` if the two entries differ three times; `promptImpossible` on a terminal
+  ///   if questions are refused; `secretTooLong`.
   package func newSecret(for name: String, limit: Int) throws -> SecretBytes {
     guard input.isTerminal else {
       let secret: SecretBytes
@@ -212,7 +212,7 @@ package final class Console {
     for _ in 0..<3 {
       let first = try read("Secret for \(name): ", limit: limit)
       guard !first.isEmpty else { throw TerminalError.emptySecret }
-      let second = try read("Once more: ", limit: limit)
+      let second = try read("Retype the secret: ", limit: limit)
       if first.isEqual(to: second) { return first }
       complain("The two entries differ.")
     }

@@ -33,8 +33,8 @@ extension Console {
     write("\n")
   }
 
-  /// Adds a JSON object with a further member for a secret: a string if the secret is UTF-8, else
-  /// `{"base64":"..."}` as for attributes.
+  /// Adds a JSON object with a further member for a secret: a string if the secret is UTF-8, else `{"base64":"..."}` as
+  /// for attributes.
   package func write(_ members: [JSONMember], secret: borrowing SecretBytes, named name: String = "secret") {
     // The members before and after the secret, in canonical order: each part is an object without its braces.
     func part(_ isPart: (JSONMember) -> Bool) -> ArraySlice<UInt8> {

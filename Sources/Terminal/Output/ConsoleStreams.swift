@@ -85,7 +85,7 @@ package final class DescriptorInput: ConsoleInput {
   }
 
   package func readLine(unless interruption: Int32?) throws(SecretInputError) -> String {
-    // An answer, not a secret. Reads one byte at a time, so that it consumes nothing after the line.
+    // The answer is not a secret. Reads one byte at a time, so that it consumes nothing after the line.
     var bytes: [UInt8] = []
     var byte: UInt8 = 0
     while true {
@@ -102,7 +102,7 @@ package final class DescriptorInput: ConsoleInput {
     }
   }
 
-  /// Polls both descriptors in one call, because a signal that comes just before a `read` would not interrupt it.
+  /// Polls both descriptors in one call, because a signal that arrives just before a `read` would not interrupt it.
   private func waitForInput(unless interruption: Int32) throws(SecretInputError) {
     var requests = [descriptor, interruption].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
     while unsafe poll(&requests, 2, -1) < 0 {

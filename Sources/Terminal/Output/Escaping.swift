@@ -4,11 +4,11 @@ internal import Secrets
 /// The escaping of external text for output.
 ///
 /// In both forms, unsafe characters (`Unicode.Scalar.isUnsafeInOutput`) and bytes that are not UTF-8 are written as
-/// `\t`, `\n`, `\r`, `\xNN` or `\u{NNNN}`, because the content of a pipe is often displayed later: by a pager, a
-/// log or a web page of a build server.
+/// `\t`, `\n`, `\r`, `\xNN` or `\u{NNNN}`, because the content of a pipe is often displayed later: by a pager, a log or
+/// a web page of a build server.
 ///
-/// - **Terminal**: for people. A backslash stays one backslash: `DOMAIN\user` reads as it is, and the form is not meant
-///   to be read back. Escaping twice is the same as escaping once.
+/// - **Terminal**: for people. A backslash is not escaped, so `DOMAIN\user` is shown unchanged. The form cannot always
+///   be reversed. Escaping twice is the same as escaping once.
 /// - **Pipe**: for programs. The backslash is escaped as well, as `\\`. One item is one line, one tab is one column,
 ///   and the form can be reversed without loss.
 ///

@@ -1,6 +1,6 @@
 /// A list of names and facts about them, in two columns.
 ///
-/// It is for people and looks the same in a pipe; programs use `--json`. Names and facts are escaped when they are
+/// It is for people and has the same form in a pipe; programs use `--json`. Names and facts are escaped when they are
 /// added.
 package struct FactList {
   private var rows: [(name: String, text: String)] = []

@@ -8,7 +8,7 @@ package import Secrets
 ///
 /// libqrencode creates it. The result of the library is wiped here; the working copies that the library frees are not.
 package struct QRCode: ~Copyable {
-  /// The reason why there is no code.
+  /// The reason why a code cannot be created.
   package enum Problem: Error, Equatable {
     /// The secret has more bytes than fit in the largest code.
     case tooLong(limit: Int)

@@ -1,6 +1,6 @@
 /// A table: aligned with a header on a terminal, tab-separated without one in a pipe.
 package struct Table: Sendable {
-  /// The largest width of a cell in a list, because one long value would push the other columns out of sight.
+  /// The largest width of a cell in a list, so that one long value does not push the other columns off the screen.
   package static let listCellWidth = 40
 
   private let header: [String]

@@ -8,13 +8,13 @@ package enum TerminalError: Error, Equatable {
     case inputRefused
     /// Standard input is not a terminal.
     case noTerminal
-    /// A program that another program has called has no terminal beside its standard input.
+    /// Standard input belongs to another program, and no terminal is available.
     case noTerminalBesideProgram
   }
 
   /// A required question could not be asked.
   case promptImpossible(question: String, PromptObstacle)
-  /// The user said no, or a signal came.
+  /// The user answered no, or a signal arrived.
   case cancelled(action: String)
   /// The new secret has no bytes.
   case emptySecret
@@ -22,7 +22,7 @@ package enum TerminalError: Error, Equatable {
   case secretsDiffer
   /// The new secret has more bytes than a secret may have.
   case secretTooLong(limit: Int)
-  /// A line of the terminal has more bytes than the kernel passes on, 4095 on Linux; `termios(3)`.
+  /// A typed line is longer than the limit of the kernel, 4095 bytes on Linux; `termios(3)`.
   case lineTooLong(limit: Int)
   /// Standard input or the terminal cannot be read.
   case inputFailed(errno: Int32)

@@ -1,6 +1,6 @@
 /// Text that can be written to a terminal unchanged: the program's own text, and other text after escaping.
 ///
-/// A literal is the program's own. An interpolated value is escaped, so `"\(name)\n"` can contain any name.
+/// A literal is the program's own text. An interpolated value is escaped, so `"\(name)\n"` can contain any name.
 package struct TerminalText: Equatable, Sendable, ExpressibleByStringInterpolation {
   /// The escaped text.
   package let text: String

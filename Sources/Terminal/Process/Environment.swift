@@ -2,10 +2,10 @@ internal import CSystem
 package import Encoding
 internal import Glibc
 
-/// The variables of the process as they were at its start, the folders they name, and the clock.
+/// The variables of the process at its start, the folders that they name, and the clock.
 ///
-/// Only the start of the program reads the environment; all other code receives this value. Variables are kept as
-/// bytes, so that a child process gets them unchanged.
+/// The environment is read only at the start of the program; all other code receives this value. Variables are stored
+/// as bytes, so that a child process gets them unchanged.
 package struct Environment: Sendable {
   /// Every variable as `NAME=value`.
   package let entries: [[UInt8]]
@@ -14,12 +14,12 @@ package struct Environment: Sendable {
   /// The current time.
   package var clock: @Sendable () -> Timestamp = SystemClock.now
 
-  /// Creates an environment of the given entries.
+  /// Creates an environment from entries.
   package init(entries: [[UInt8]]) {
     self.entries = entries
   }
 
-  /// Creates an environment of names and values, for tests.
+  /// Creates an environment from names and values, for tests.
   package init(_ variables: [String: String]) {
     entries = variables.sorted { $0.key < $1.key }.map { Array(($0.key + "=" + $0.value).utf8) }
   }
@@ -74,7 +74,7 @@ package struct Environment: Sendable {
   /// The user's GnuPG home, `$GNUPGHOME`; nil leaves the choice to GnuPG.
   package var gnupgHome: String? { text("GNUPGHOME") }
 
-  /// The folders in which programs are searched, `$PATH`, else the folders that POSIX systems have in common.
+  /// The folders in which programs are searched, `$PATH`, else the usual folders of POSIX systems.
   package var searchPath: String { text("PATH") ?? "/usr/local/bin:/usr/bin:/bin" }
 
   /// The user's editor: `$VISUAL`, else `$EDITOR`, else `vi`, as in POSIX, git and crontab.

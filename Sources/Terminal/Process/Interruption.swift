@@ -1,10 +1,10 @@
 internal import Glibc
 
-/// The signals that would end this process, held back until the work in progress is cleaned up.
+/// The signals that would end this process, deferred until the work in progress is cleaned up.
 package struct Interruption {
   private let signals: SignalWatch
 
-  /// Starts to hold signals back. Returns nil if that is not possible; signals then end the process as usual.
+  /// Starts to defer signals. Returns nil if that is not possible; signals then end the process as usual.
   package init?() {
     do {
       signals = try SignalWatch()
@@ -16,6 +16,6 @@ package struct Interruption {
   /// Returns the first signal since the last call that should end this process.
   package func takeSignal() -> Int32? { signals.take().first { $0 != SIGCHLD } }
 
-  /// Stops holding signals back. Call it once, after the cleanup.
+  /// Stops deferring signals. Call it once, after the cleanup.
   package func stop() { signals.stop() }
 }

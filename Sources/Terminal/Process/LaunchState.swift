@@ -9,12 +9,12 @@ package struct LaunchState: Sendable {
   private let hardening: ProcessHardening.Before
   private let ignoredBrokenPipes: Bool
 
-  /// Hardens this process and remembers its previous state.
+  /// Hardens this process and stores its previous state.
   package init(hardening variables: [[UInt8]]) {
     self.variables = variables
     hardening = ProcessHardening.apply()
-    // A closed pipe must be an error of `write(2)` and not end the process: gpg may exit while it is given input
-    // (libgpgme requires this), and work in progress has to be cleaned up.
+    // A closed pipe must be an error of `write(2)` and must not end the process: gpg may exit before it has read all
+    // its input (libgpgme requires this), and work in progress must be cleaned up.
     ignoredBrokenPipes = Self.isIgnoring(SIGPIPE)
     signal(SIGPIPE, SIG_IGN)
   }

@@ -9,7 +9,7 @@ package struct SignalWatch {
   /// The reported signals; the same as in `keytree_signals_watch`.
   package static let signals = [SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGCHLD]
 
-  /// The watch is not possible: no descriptors are left, or another watch is active.
+  /// The error if no descriptors are left, or another watch is active.
   package struct Unavailable: Error { let errno: Int32 }
 
   /// The descriptor that becomes readable when a signal has arrived.
@@ -17,7 +17,7 @@ package struct SignalWatch {
   private let writeEnd: Int32
   private let oldMask: sigset_t
 
-  /// Starts to watch. From now until `stop`, a watched signal does not end this process.
+  /// Starts to watch. Until `stop`, a watched signal does not end this process.
   package init() throws(Unavailable) {
     var ends: [Int32] = [-1, -1]
     guard unsafe pipe(&ends) == 0 else { throw Unavailable(errno: errno) }
@@ -46,9 +46,9 @@ package struct SignalWatch {
     return bytes.prefix(max(count, 0)).map { Int32($0) }
   }
 
-  /// Runs a question that a signal may end. The caller polls `descriptor` while it waits.
+  /// Runs code that asks the user a question. The code polls `descriptor`, because a signal may end the question.
   func duringQuestion<R>(_ body: () -> R) -> R {
-    // The end of a child process does not concern the question.
+    // The end of a child process must not end the question.
     var (ignored, watched) = (sigaction(), sigaction())
     unsafe sigaction(SIGCHLD, &ignored, &watched)
     defer { unsafe sigaction(SIGCHLD, &watched, nil) }
@@ -57,7 +57,7 @@ package struct SignalWatch {
 
   /// Ends the watch. Call it once, after the cleanup, on the thread that started it.
   package func stop() {
-    // The mask first: a signal that was blocked before must not trigger the old action while it is unblocked.
+    // Restore the mask first: a signal that was blocked before must not trigger the old action while it is unblocked.
     var old = oldMask
     unsafe pthread_sigmask(SIG_SETMASK, &old, nil)
     keytree_signals_restore()

@@ -56,7 +56,7 @@ struct BlockedSignalsTests {
     var variables = world.variables
     variables["EDITOR"] = try Self.script("\(Self.change); exit 3", in: world)
     let edit = try PseudoTerminal(["edit", "notes.example/x"], variables: variables, blocked: Self.all)
-    try edit.wait(for: "ended with status 3. Edit again? [y/N] ")
+    try edit.wait(for: "exited with status 3. Edit again? [y/N] ")
     #expect(Self.left(in: world).count == 1)
     edit.type("\u{3}")
     let (text, code) = edit.finish()

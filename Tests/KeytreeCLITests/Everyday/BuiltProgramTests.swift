@@ -15,7 +15,7 @@ struct BuiltProgramTests {
     let add = try PseudoTerminal(["add", "pty.example/x"], variables: world.variables)
     try add.wait(for: "Secret for internet-password/pty.example/x: ")
     add.type("tops3cret\n")
-    try add.wait(for: "Once more: ")
+    try add.wait(for: "Retype the secret: ")
     add.type("tops3cret\n")
     let (said, code) = add.finish()
     #expect(code == 0)
