@@ -49,7 +49,7 @@ package enum ImportSkip: Hashable, Sendable {
   case empty
   /// An entry in the trash.
   case trash
-  /// A field without a value of its own that refers to another field of the same entry.
+  /// A field that has no value and refers to another field of the same entry.
   case fieldLink
 
   /// The message.

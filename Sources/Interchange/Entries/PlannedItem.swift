@@ -57,9 +57,9 @@ package struct PlannedItem: Sendable {
 }
 
 extension AttributeName {
-  /// The full URL of an imported password, as far as it is public.
+  /// The attribute for the public parts of the URL of an imported password.
   package static let url: AttributeName = "url"
-  /// The path of an imported item in its password store.
+  /// The attribute for the path of an imported item in its password store.
   static let passPath: AttributeName = "pass"
 }
 

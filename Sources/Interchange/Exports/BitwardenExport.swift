@@ -192,7 +192,7 @@ package struct BitwardenExport: ExportFile {
 }
 
 extension ExportEntry {
-  /// The password history as it was imported; nil if it does not have Bitwarden's own form.
+  /// The imported password history; nil if it does not have Bitwarden's format.
   fileprivate var history: SecretJSON? {
     mutating get {
       guard let index = fields.firstIndex(where: { $0.name == ImportPart.history }) else { return nil }

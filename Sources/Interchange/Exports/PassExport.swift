@@ -7,7 +7,7 @@ package import Secrets
 /// - The path is the attribute `pass` if an item has it, else `server/account` or `service/account`. A part of a path
 ///   that is not a valid file name, or that would lead out of the folder, is changed.
 /// - The note follows the first line, and then a line `otpauth://...` for each seed that the note does not contain. An
-///   encrypted field is a file of its own: `github.com/alice.PIN`.
+///   encrypted field is a separate file: `github.com/alice.PIN`.
 package struct PassExport {
   /// A file of the tree, before it is encrypted.
   package struct File: Sendable {

@@ -55,7 +55,7 @@ extension ImportedEntry {
 
   /// Stores members as the secret, in lines `name: value`; empty ones are left out.
   ///
-  /// A value with a line end would look like several members, and becomes a field of its own.
+  /// A value with a line end would look like several members, and becomes a separate field.
   mutating func keepLines(_ value: SecretJSON?) {
     var text = SecretBytes()
     for member in value?.members ?? [] where !member.value.isBlank {

@@ -2,8 +2,8 @@ internal import Secrets
 
 /// The limit for the total size of the attached files in one import.
 ///
-/// A file of a few kilobytes can refer to one compressed attachment many thousand times. Each reference becomes a field
-/// of its own, so each one counts.
+/// A file of a few kilobytes can refer to one compressed attachment many thousand times. Each reference becomes a
+/// separate field, so each one counts.
 struct AttachmentRoom {
   /// The largest total size: 256 MiB.
   static let limit = 256 << 20

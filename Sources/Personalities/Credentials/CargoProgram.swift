@@ -8,7 +8,7 @@ internal import Terminal
 
 /// A credential provider of cargo: `cargo-credential-keytree --cargo-plugin`.
 ///
-/// It answers each request on a line of its own until standard input ends. Errors are answers, too.
+/// It answers one request per line until standard input ends. Errors are answers, too.
 package struct CargoProgram {
   private let call: CommandCall
 

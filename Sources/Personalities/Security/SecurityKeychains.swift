@@ -32,7 +32,7 @@ enum SecurityKeychains {
   ) { call in
     if call.options.has("h") { throw SecurityFailure.usage }
     _ = try call.openIndex()
-    call.note("a store is never locked; GnuPG asks for the passphrase of your key when it is needed")
+    call.note("a store is never locked; GnuPG asks for the passphrase of your key if it is needed")
   }
 
   static let lock = SecurityCommand(

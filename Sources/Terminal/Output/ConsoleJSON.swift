@@ -2,12 +2,12 @@ package import Encoding
 package import Secrets
 
 extension Console {
-  /// Adds one JSON object, on a line of its own, to the data.
+  /// Adds one JSON object to the data, on a separate line.
   package func write(_ members: [JSONMember]) {
     print(json: .object(members))
   }
 
-  /// Adds one JSON value, on a line of its own, to the data.
+  /// Adds one JSON value to the data, on a separate line.
   ///
   /// The form is the canonical one of the store, except that unsafe characters are written as `\uXXXX`. The same
   /// content always has the same bytes, on a terminal and in a pipe.

@@ -5,10 +5,10 @@ package struct TerminalText: Equatable, Sendable, ExpressibleByStringInterpolati
   /// The escaped text.
   package let text: String
 
-  /// Takes a literal of the program.
+  /// Creates text from a literal of the program.
   package init(stringLiteral text: String) { self.text = text }
 
-  /// Takes text that the program has composed of its own text and of escaped text, such as a help page.
+  /// Creates text that the program composed from its own text and from escaped text, such as a help page.
   package init(composed text: String) { self.text = text }
 
   package init(stringInterpolation: Interpolation) { text = stringInterpolation.text }

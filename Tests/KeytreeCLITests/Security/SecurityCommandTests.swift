@@ -56,7 +56,7 @@ struct SecurityCommandTests {
         .replacing("\"\(world.world.store)\"", with: "<STORE>")
       #expect(output == row.output, "\(row.message)")
       #expect(result.talk.replacing(world.world.store, with: "<STORE>") == row.talk, "\(row.message)")
-      #expect(result.status == row.status, "\(row.message)")
+      #expect(result.status == row.status, "\(row.words)")
     }
   }
 

@@ -16,17 +16,17 @@ import Testing
         let outcome = try world.verify()
         let comment: Comment = "\(sabotage) in the folder: \(outcome.text)\(outcome.errors)"
         #expect(outcome.status == sabotage.status, comment)
-        #expect((outcome.text + outcome.errors).contains(sabotage.message), comment)
+        #expect((outcome.text + outcome.errors).contains(sabotage.words), comment)
       }
       try world.commit(stagesAll: sabotage.isInFolder)
       let outcome = try world.verify("--at", "HEAD")
       let comment: Comment = "\(sabotage) in a commit: \(outcome.text)\(outcome.errors)"
       #expect(outcome.status == sabotage.status, comment)
-      #expect(outcome.text.contains(sabotage.message), comment)
+      #expect(outcome.text.contains(sabotage.words), comment)
 
       let push = try world.pushing()
       #expect(
-        push.status != 0 && push.errors.contains(sabotage.message), "\(sabotage) pushed: \(push.errors)")
+        push.status != 0 && push.errors.contains(sabotage.words), "\(sabotage) pushed: \(push.errors)")
       #expect(try world.remains == [], "\(sabotage)")
     }
   }

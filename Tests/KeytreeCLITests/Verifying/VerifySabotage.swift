@@ -19,7 +19,7 @@ struct VerifySabotage: Sendable, CustomStringConvertible {
     _ description: String, _ words: String, status: Int32 = 13, isInFolder: Bool = true,
     _ act: @escaping @Sendable (VerifyFixture) throws -> Void
   ) {
-    (self.description, self.message, self.status) = (description, words, status)
+    (self.description, self.words, self.status) = (description, words, status)
     (self.isInFolder, self.act) = (isInFolder, act)
   }
 
