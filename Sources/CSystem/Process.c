@@ -71,8 +71,8 @@ unsigned keytree_signals_count(int from_keyboard) {
   return atomic_load(from_keyboard ? &all_requests : &end_requests);
 }
 
-// Negative numbers are process groups, 0 is a free place. A number is removed before the status of the process is taken,
-// so it never means another process.
+// Negative numbers are process groups, 0 is a free place. A number is removed before the status of the process is
+// taken, so it never means another process.
 enum { child_limit = 64 };
 static _Atomic pid_t children[child_limit];
 

@@ -78,8 +78,8 @@ int keytree_signals_watch(int descriptor);
 // Restores the signal actions that keytree_signals_watch replaced.
 void keytree_signals_restore(void);
 
-// Returns the number of signals that watches have reported in this process: SIGTERM and SIGHUP, and those of the keyboard
-// if wanted.
+// Returns the number of signals that watches have reported in this process: SIGTERM and SIGHUP, and those of the
+// keyboard if wanted.
 unsigned keytree_signals_count(int from_keyboard);
 
 // Makes SIGINT, SIGQUIT, SIGTERM and SIGHUP end the registered children before they end this process: by SIGTERM, and half

@@ -66,8 +66,8 @@ import Testing
     if process.isRunning { kill(process.processIdentifier, SIGKILL) }
     process.waitUntilExit()
     #expect(process.terminationReason == .uncaughtSignal || process.terminationStatus != 0)
-    // A process that has just been killed may still be listed. The command that git shares its group with leaves it what
-    // git has started.
+    // `keytree git` shares its process group with git, so that only git itself is ended. A process that was just killed
+    // may still be listed.
     let gone = example.words[0] == "git" ? numbers.prefix(1) : numbers[...]
     for number in gone {
       while isRunning(number), ContinuousClock.now - start < .seconds(10) { usleep(10_000) }
@@ -88,9 +88,7 @@ import Testing
   }
 
   private func isRunning(_ number: pid_t) -> Bool {
-    guard let text = try? String(contentsOfFile: "/proc/\(number)/stat", encoding: .utf8) else {
-      return false
-    }
-    return !text.contains(") Z ")
+    let text = try? String(contentsOfFile: "/proc/\(number)/stat", encoding: .utf8)
+    return text.map { !$0.contains(") Z ") } ?? false
   }
 }
