@@ -50,7 +50,14 @@ struct EngineHomeMaker: Sendable {
   /// - Throws: `unsafeEngine` for the folder; an engine error.
   func home(tools: () throws(EngineError) -> EngineTools) throws(EngineError) -> EngineHome {
     do {
-      return try ownHome(tools: tools)
+      let (home, isNew) = try ownHome(tools: tools)
+      // If the disk was full, the home was made in memory.
+      if isNew {
+        for base in FallbackFolders.lasting where base != locations.runtimeBase {
+          StaleHomes.removeSpare(name, in: base)
+        }
+      }
+      return home
     } catch {
       guard FallbackFolders.isFull(locations.runtimeBase) else { throw error }
       for base in FallbackFolders.inMemory
@@ -58,13 +65,17 @@ struct EngineHomeMaker: Sendable {
         var spare = self
         spare.locations.runtimeBase = base
         // Another user may own the spare folder. The first error is the one to report.
-        if let home = try? spare.ownHome(tools: tools) { return home }
+        if let (home, _) = try? spare.ownHome(tools: tools) { return home }
       }
       throw error
     }
   }
 
-  private func ownHome(tools: () throws(EngineError) -> EngineTools) throws(EngineError) -> EngineHome {
+  /// Loads or makes the home, and reports whether it was made.
+  private func ownHome(
+    tools: () throws(EngineError) -> EngineTools
+  ) throws(EngineError) -> (home: EngineHome, isNew: Bool) {
+    var isNew = false
     let base = locations.runtimeBase
     guard base.hasPrefix("/"), base.utf8.contains(where: { $0 != UInt8(ascii: "/") }) else {
       throw .unsafeEngine(path: base, reason: "it is not an absolute path")
@@ -77,17 +88,18 @@ struct EngineHomeMaker: Sendable {
       guard lock.isCurrent else { continue }
       if let home = EngineHome(path: path, lock: lock) {
         updateLastUse()
-        return home
+        return (home, isNew)
       }
       guard lock.take(.exclusive, within: Self.patience) else { throw busy }
       guard lock.isCurrent else { continue }
       // Another process may have made the home while this one waited.
       if unsafe access(EngineHome.stamp(path), F_OK) != 0 || EngineHome(path: path, lock: lock) == nil {
         try make(try tools())
+        isNew = true
         StaleHomes.remove(in: locations.runtimeBase, except: name)
       }
       guard lock.take(.shared, within: Self.patience) else { throw busy }
-      if lock.isCurrent, let home = EngineHome(path: path, lock: lock) { return home }
+      if lock.isCurrent, let home = EngineHome(path: path, lock: lock) { return (home, isNew) }
     }
     throw busy
   }

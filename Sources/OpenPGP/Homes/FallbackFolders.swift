@@ -14,6 +14,10 @@ enum FallbackFolders {
       .filter { isInMemory($0.0) }.map { "\($0)/\($1)" }
   }
 
+  /// The folders that stay until the machine is started again. The folder in `/run/user` is removed at the end of the
+  /// session, and is the usual folder of programs in it.
+  static var lasting: [String] { inMemory.filter { !$0.hasPrefix("/run/user/") } }
+
   /// Returns true if a home cannot be made because the disk is full, over its quota, or read-only.
   ///
   /// - Parameter base: The folder for homes. If it does not exist, its nearest existing parent is tested.

@@ -28,6 +28,30 @@ enum StaleHomes {
     let stamp = EngineHome.stamp(path)
     if unsafe lstat(stamp, &status) != 0, unsafe lstat(path, &status) != 0 { return }
     guard time(nil) - status.st_mtim.tv_sec > unusedForSeconds else { return }
+    removeUnused(path)
+  }
+
+  /// Removes a home that was made in memory while its disk was full, unless a process uses it.
+  ///
+  /// - Parameters:
+  ///   - name: The name of the home.
+  ///   - base: The folder of homes in memory. Anyone can make a folder with its name first.
+  static func removeSpare(_ name: String, in base: String) {
+    let path = "\(base)/\(name)"
+    // In a folder that only this user can change, nothing is exchanged after this look.
+    guard isPrivateFolder(base), isPrivateFolder(path) else { return }
+    removeUnused(path)
+    _ = unsafe rmdir(base)
+  }
+
+  private static func isPrivateFolder(_ path: String) -> Bool {
+    var status = stat()
+    return unsafe lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+      && status.st_mode & 0o7777 == 0o700 && status.st_uid == geteuid()
+  }
+
+  private static func removeUnused(_ path: String) {
+    let stamp = EngineHome.stamp(path)
     // A home is left alone if its lock cannot be opened or is held.
     guard let lock = try? HomeLock(home: path), lock.take(.exclusive, within: 0) else { return }
     // The stamp first: if the process is killed, an unfinished home remains.

@@ -24,6 +24,28 @@ struct FullDiskTests {
     MountTools.unshare + ["/bin/sh", "-c", script, "sh"]
   }
 
+  /// The same, and the command once more after the disk has room again. It prints the engine homes in memory.
+  private static let recovery = """
+    "$@" >/dev/null
+    find /dev/shm/keytree-$(id -u) /tmp/keytree-$(id -u) -name ready 2>/dev/null | sed 's/^/full /'
+    rm "$XDG_RUNTIME_DIR/fill"
+    "$@" >/dev/null
+    find /dev/shm/keytree-$(id -u) /tmp/keytree-$(id -u) -name ready 2>/dev/null | sed 's/^/free /'
+    """
+
+  @Test func `an engine home in memory is removed when its disk has room again`() throws {
+    let program = try ProcessesProgram.withStore(["full.example/alice": "secret"])
+    // Without the folder of the session, so that the memory of others is used.
+    let script = Self.script.replacing("exec \"$@\"", with: Self.recovery)
+      .replacing("size=16k", with: "size=4m").replacing("/run/user/$(id -u):keytree ", with: "")
+    let hidden = "if [ -d /run/user ]; then mount -t tmpfs none /run/user; fi\n"
+    let words = ["/bin/sh", "-c", script.replacing("set -e\n", with: "set -e\n\(hidden)"), "sh"]
+    let outcome = try program.run(["get", "full.example/alice"], tracer: MountTools.unshare + words)
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    let lines = outcome.text.split(separator: "\n")
+    #expect(lines.count == 1 && lines[0].hasPrefix("full /dev/shm/keytree-"), "\(outcome.text)")
+  }
+
   @Test(arguments: [
     ["get", "full.example/alice"], ["check"], ["check", "--decrypt"], ["verify"], ["find", "full.example"],
   ])
