@@ -27,6 +27,23 @@ import Testing
     #expect(!AllowedName.isValid(name))
   }
 
+  static let reserved = [
+    "policy.json", "Policy.JSON", "policy.json/x", "policy.json.asc", "items/", "ITEMS/x", "items./x",
+    "items:x/", "index/", "keys/A.asc", "conflicts/", "local/", ".keytree/x", ".gitattributes", ".gitignore",
+  ]
+
+  @Test(arguments: reserved)
+  func `a name of the store itself cannot be allowed, and no signed policy lists one`(name: String) throws {
+    #expect(!AllowedName.isValid(name))
+    let person = try #require(Fingerprint(String(repeating: "A", count: 40)))
+    let keyring = try #require(KeyringID(hex: String(repeating: "0", count: 32)))
+    let policy = Policy(
+      keyring: keyring, generation: 1, previous: nil,
+      people: [person: Person(name: "A", role: .admin, added: Timestamp(microseconds: 0))],
+      groups: ["default": [person]], files: [name])
+    #expect(throws: PolicyError.badFileName(name)) { try Policy.parse(policy.encode()) }
+  }
+
   @Test func `a policy keeps its names, and edits change them`() throws {
     let person = try #require(Fingerprint(String(repeating: "A", count: 40)))
     let keyring = try #require(KeyringID(hex: String(repeating: "0", count: 32)))

@@ -66,7 +66,12 @@ import Testing
     ] {
       #expect(allowed.reason(path, mode: "100644") != nil, "\(path)")
     }
-    #expect(names.filter(AllowedFiles.canAllow) == ["README.md", "docs/", "a/b.txt"])
+    #expect(names.filter(AllowedName.isValid) == ["README.md", "docs/", "a/b.txt"])
+  }
+
+  @Test func `the names that a policy cannot allow are those of the layout`() {
+    #expect(StoreName.ownFolders == [StoreLayout.local, StoreLayout.work])
+    #expect(!AllowedName.isValid("\(StoreLayout.work)/"))
   }
 
   private func policy(_ files: Set<String>) throws -> Policy {

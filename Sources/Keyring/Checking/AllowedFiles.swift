@@ -35,9 +35,8 @@ package struct AllowedFiles: Sendable {
     }
     guard let path, AllowedName.isSafePath(path) else { return .name }
     if StoreLayout.isStoreFile(path) { return nil }
-    let top = path.prefix { $0 != "/" }.lowercased()
-    if [StoreLayout.work, StoreLayout.local].contains(top) { return .own }
-    if Self.namesOfStore.contains(top) { return .name }
+    if StoreName.isOwn(path) { return .own }
+    if StoreName.isReserved(path) { return .name }
     return files.contains(path) || folders.contains(where: path.hasPrefix) ? nil : .notAllowed
   }
 
@@ -45,16 +44,4 @@ package struct AllowedFiles: Sendable {
   func hasTop(_ name: String) -> Bool {
     files.contains(name) || files.union(folders).contains { $0.hasPrefix("\(name)/") }
   }
-
-  /// Returns true if a policy can allow a name. Names of the store itself cannot be allowed.
-  ///
-  /// - Parameter name: A file, or a folder with `/` at its end.
-  package static func canAllow(_ name: String) -> Bool {
-    let top = name.prefix { $0 != "/" }.lowercased()
-    return AllowedName.isValid(name) && !namesOfStore.contains(top)
-      && ![StoreLayout.work, StoreLayout.local].contains(top)
-  }
-
-  /// The names at the top of a store, in lower case, because some file systems ignore case.
-  private static let namesOfStore = Set(StoreLayout.trackedFiles + StoreLayout.trackedFolders)
 }

@@ -3,22 +3,22 @@ internal import OpenPGP
 
 /// The layout of a store, format 1: every path below the root that this program reads or writes.
 package enum StoreLayout {
-  package static let policy = "policy.json"
-  package static let policySignature = "policy.json.asc"
-  package static let keys = "keys"
-  package static let items = "items"
-  package static let index = "index"
-  package static let conflicts = "conflicts"
+  package static let policy = StoreName.policy
+  package static let policySignature = StoreName.policySignature
+  package static let keys = StoreName.keys
+  package static let items = StoreName.items
+  package static let index = StoreName.index
+  package static let conflicts = StoreName.conflicts
   /// The recipients of the group `default`, for programs that read pass stores. Keytree never reads it.
   package static let passRecipients = "items/.gpg-id"
-  package static let local = "local"
+  package static let local = StoreName.local
   package static let work = FileTree.workFolder
   package static let lock = ".keytree/lock"
   package static let transactionPrefix = FileTree.transactionPrefix
   package static let quarantinePrefix = "quarantine-"
   package static let commit = "commit.json"
-  package static let gitAttributes = ".gitattributes"
-  package static let gitIgnore = ".gitignore"
+  package static let gitAttributes = StoreName.gitAttributes
+  package static let gitIgnore = StoreName.gitIgnore
 
   /// The largest encrypted file that is read or written, in bytes: the secret's 1 MiB, and room for more than a
   /// thousand recipients.
@@ -109,8 +109,8 @@ package enum StoreLayout {
   }
 
   /// The top-level files whose history is kept.
-  package static let trackedFiles = [policy, policySignature, gitAttributes, gitIgnore]
-  package static let trackedFolders = [conflicts, index, items, keys]
+  package static let trackedFiles = StoreName.trackedFiles
+  package static let trackedFolders = StoreName.trackedFolders
 
   /// Returns true if a path has the form of a file whose history is kept.
   ///

@@ -11,9 +11,12 @@ public enum AllowedName {
 
   /// Returns true if a policy can allow a name.
   ///
+  /// Names of the store itself cannot be allowed: the store decides which files are there.
+  ///
   /// - Parameter name: A proposed name, case-sensitive.
   public static func isValid(_ name: String) -> Bool {
     name.utf8.count <= maximumSize && isSafePath(name.hasSuffix("/") ? String(name.dropLast()) : name)
+      && !StoreName.isReserved(name)
   }
 
   /// Returns true if git and other programs treat every component of a path as a plain file or folder, on any
@@ -41,7 +44,7 @@ public enum AllowedName {
 
   /// Returns the component as a case-insensitive file system compares it, without the trailing dots and spaces and the
   /// stream name that Windows ignores.
-  private static func folded(_ name: Substring) -> String {
+  static func folded(_ name: Substring) -> String {
     var name = name.prefix { $0 != ":" }
     while name.last == "." || name.last == " " { name = name.dropLast() }
     return name.lowercased()

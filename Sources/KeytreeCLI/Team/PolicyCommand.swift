@@ -74,7 +74,7 @@ enum PolicyCommand: Command {
   }
 
   private static func allow(_ names: [String], _ keyring: Keyring, _ call: CommandCall) throws {
-    if let name = names.first(where: { !AllowedFiles.canAllow($0) }) {
+    if let name = names.first(where: { !AllowedName.isValid($0) }) {
       throw call.misuse(
         .other(
           "\(ErrorReport.quote(name)) cannot be allowed: it belongs to the store or to git, or is no path below it"
