@@ -2,6 +2,7 @@ internal import Arguments
 internal import CommandSupport
 internal import Keyring
 internal import KeyringModel
+internal import Sync
 internal import Terminal
 
 /// `keytree policy`: shows the policy, and changes which other files it allows in the store's folder.
@@ -98,6 +99,48 @@ enum PolicyCommand: Command {
     }
     try change(names.map { .disallow(file: $0) }, "disallow \(count(names))", keyring, call)
     call.console.say("\(list(names)) \(names.count == 1 ? "is" : "are") not allowed any more.")
+    warn(of: try committed(only: names, of: keyring.policy, call), call)
+  }
+
+  /// Returns the committed files that a policy allows only by some of its names.
+  private static func committed(
+    only names: [String], of policy: Policy, _ call: CommandCall
+  ) throws -> [String] {
+    guard let repository = try call.repository() else { return [] }
+    var next = policy
+    next.files.subtract(names)
+    let before = Set(try repository.strangers(outside: AllowedFiles(beside: policy)).map(\.path))
+    return try repository.strangers(outside: AllowedFiles(beside: next)).map(\.path)
+      .filter { !before.contains($0) }.map { String($0.dropFirst(repository.prefix.count)) }
+  }
+
+  /// The most files that the warning names.
+  private static let namedLimit = 20
+
+  /// Warns that `verify` and the hook of a server refuse commits with files that are not allowed any more.
+  private static func warn(of files: [String], _ call: CommandCall) {
+    if files.isEmpty { return }
+    let rest = files.count - namedLimit
+    let words = files.prefix(namedLimit).map(shellWord).joined(separator: " ")
+    call.console.complain(
+      "keytree: warning: \(files.count == 1 ? "1 file is" : "\(files.count) files are") still committed, and a server's "
+        + "hook refuses the next push; remove with `keytree git rm \(words)` and a commit"
+        + (rest > 0 ? ", and \(rest) more in the same way" : ""))
+  }
+
+  /// Returns a name as a word of a shell command.
+  private static func shellWord(_ name: String) -> String {
+    let isPlain =
+      !name.hasPrefix("-")
+      && name.utf8.allSatisfy { byte in
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+          UInt8(ascii: "0")...UInt8(ascii: "9"):
+          true
+        default: "./_+-".utf8.contains(byte)
+        }
+      }
+    return ErrorReport.show(isPlain ? name : "'\(name.replacing("'", with: "'\\''"))'")
   }
 
   private static func change(
