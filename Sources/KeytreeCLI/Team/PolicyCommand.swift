@@ -140,7 +140,7 @@ enum PolicyCommand: Command {
         default: "./_+-".utf8.contains(byte)
         }
       }
-    return ErrorReport.show(isPlain ? name : "'\(name.replacing("'", with: "'\\''"))'")
+    return isPlain ? name : "'\(name.replacing("'", with: "'\\''"))'"
   }
 
   private static func change(

@@ -156,7 +156,12 @@ extension Git {
     switch outcome.ending {
     case .exited(status: 0):
       return String(decoding: outcome.output, as: UTF8.self).split(separator: "\n").first.map(String.init)
-    case .exited(status: 1), .exited(status: 128): return nil
+    case .exited(status: 1): return nil
+    case .exited(status: 128):
+      // A repository that git cannot read has commits that are not known, and is not one without commits.
+      let error = failure(arguments, outcome)
+      if case .notARepository = error { throw error }
+      return nil
     default: throw failure(arguments, outcome)
     }
   }

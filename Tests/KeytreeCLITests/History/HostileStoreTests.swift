@@ -243,6 +243,17 @@ import Testing
     #expect(outcome.status == 11 && outcome.errors.contains("core.sshcommand"), "\(outcome)")
   }
 
+  @Test(arguments: ["HEAD", "objects", "refs"])
+  func `verify does not pass when git cannot read the repository`(name: String) throws {
+    let program = try Self.program()
+    #expect(try program.run(["verify"]).status == 0)
+    try FileManager.default.removeItem(atPath: "\(program.store)/.git/\(name)")
+    let outcome = try program.run(["verify"])
+    #expect(outcome.status == 11 && outcome.errors.contains("repository"), "\(outcome)")
+    // A secret does not depend on the history.
+    #expect(try program.run(["get", "a.example/me"]).text == "secret")
+  }
+
   /// Returns a program with a store of one item and a bare repository.
   private static func program() throws -> ProcessesProgram {
     let program = try ProcessesProgram()
