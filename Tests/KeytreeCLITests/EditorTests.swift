@@ -136,7 +136,7 @@ final class EditorTests {
     let memory = MemoryConsole(answers, isTerminal: true)
     #expect(throws: spoiled.2) { try edit("old", script: spoiled.0, memory: memory) }
     #expect(memory.talk.text.components(separatedBy: "Edit again").count == 2)
-    #expect(ErrorReport(spoiled.2).words == "nothing was stored: " + spoiled.1)
+    #expect(ErrorReport(spoiled.2).message == "nothing was stored: " + spoiled.1)
     #expect(left == [])
   }
 

@@ -98,7 +98,7 @@ struct ImportPassTests {
   ]
 
   private static let skipped = [
-    "deep/up: a link to the top of the store",
+    "deep/up: a link to the top folder of the store",
     "web/gh alice.gpg: a link to web/github.com/alice, which records this path",
     "web/hub: a link to the folder web/github.com",
     "work/same.gpg: a link to web/github.com/alice, which records this path",

@@ -118,11 +118,11 @@ struct WordListTests {
 
   @Test("the word list is sorted and distinct, and its words have three to seven lower-case letters")
   func shape() {
-    #expect(Self.message == Set(Self.message).sorted())
-    for word in Self.message {
+    #expect(Self.words == Set(Self.words).sorted())
+    for word in Self.words {
       #expect((3...7).contains(word.count) && word.allSatisfy { ("a"..."z").contains($0) }, "\(word)")
     }
-    #expect(Set(Self.message.map { $0.prefix(4) }).count == WordList.count)
+    #expect(Set(Self.words.map { $0.prefix(4) }).count == WordList.count)
   }
 
   @Test("no two words differ by only one letter")
@@ -130,7 +130,7 @@ struct WordListTests {
     // Two words that differ in one letter, or where one has an extra letter, are equal after one letter is removed from
     // either.
     var seen: [String: String] = [:]
-    for word in Self.message {
+    for word in Self.words {
       var rests: Set<String> = [word + "+"]
       for index in word.indices {
         rests.insert(String(word[..<index]) + "_" + word[word.index(after: index)...])

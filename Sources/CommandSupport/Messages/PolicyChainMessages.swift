@@ -7,7 +7,7 @@ extension ChainProblem {
   /// The reason why a policy does not follow from the previous one. Not escaped.
   package var message: String {
     switch self {
-    case .missing: "it does not exist here"
+    case .missing: "it does not exist in this commit"
     case .unreadable(let error): error.message
     case .foreign: "it belongs to another keyring"
     case .unsigned: "it has no signature"

@@ -107,7 +107,7 @@ extension PassTreeError {
   /// The reason why one file of a store cannot be read, for the report.
   package var message: String {
     switch self {
-    case .failed(_, let number): "cannot be read: \(ErrorReport.systemMessage(number))"
+    case .failed(_, let number): "it cannot be read: \(ErrorReport.systemMessage(number))"
     case .tooDeep(_, let limit): "its folders are nested deeper than \(limit) levels"
     case .tooMany(let limit): "the store has more than \(limit) files"
     case .tooLarge(_, let limit): "it is larger than \(limit) bytes"

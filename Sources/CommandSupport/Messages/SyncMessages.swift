@@ -10,7 +10,7 @@ extension RefusedChange {
       case .record(let fault): fault.message
       case .file(let reason): reason.message
       case .tooLarge(let size, let limit): "it has \(size) bytes, and the limit is \(limit)"
-      case .needed: "it was removed, and no store can be read without it"
+      case .needed: "it was removed, but a store cannot be read without it"
       case .policy(let error): error.message
       }
     return "keytree: warning: refused \(path): \(words)"
@@ -107,7 +107,7 @@ extension ErrorReport {
     case .indexRefused(let file, let error):
       let reason: String =
         switch error {
-        case .full(let limit): "it would have more than \(limit) bytes"
+        case .full(let limit): "it would be larger than \(limit) bytes"
         case .line(let error): error.message
         case .damaged, .wrongShard: "it is damaged"
         }

@@ -90,7 +90,7 @@ struct HistoryTests {
       let store = ["--store", Word("\(top)/\(name)")] as [Word]
       let result = world.run(store + ["init"] + options)
       #expect(result.code == .done, "\(result.diagnosticsText)")
-      #expect(result.diagnosticsText.contains("the repository \(top)") == (name == "inside"))
+      #expect(result.diagnosticsText.contains("the git repository \(top)") == (name == "inside"))
       #expect(FileManager.default.fileExists(atPath: "\(top)/\(name)/.git") == hasOwn)
       #expect(world.run(store + ["add", "a.example/alice"], input: [1]).code == .done)
     }

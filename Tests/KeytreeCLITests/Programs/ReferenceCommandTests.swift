@@ -87,7 +87,7 @@ struct ReferenceCommandTests {
   func dash(words: [String]) {
     let result = world.run(words.map { Word($0) }, input: Array("text".utf8))
     #expect(result.code == .usage && result.output.isEmpty)
-    #expect(result.diagnosticsText.contains("without --out it goes to standard output"))
+    #expect(result.diagnosticsText.contains("standard output is the default without --out"))
     #expect(!FileManager.default.fileExists(atPath: "-"))
   }
 }

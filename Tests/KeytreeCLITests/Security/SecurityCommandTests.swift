@@ -16,7 +16,7 @@ struct SecurityCommandTests {
     let status: Int32
 
     init(_ words: [String], _ output: String = "", talk: String = "", status: Int32 = 0) {
-      self.message = words
+      self.words = words
       self.output = output
       self.talk = talk
       self.status = status
@@ -50,12 +50,12 @@ struct SecurityCommandTests {
 
   private func follow(_ rows: [Row], in world: SecurityFixture) {
     for row in rows {
-      let result = world.run(row.message.map { Word($0) })
+      let result = world.run(row.words.map { Word($0) })
       let output = result.text
         .replacing(/0x[0-9A-F]{32}  "[0-9]{14}Z\\000"/, with: "<TIME>")
         .replacing("\"\(world.world.store)\"", with: "<STORE>")
-      #expect(output == row.output, "\(row.message)")
-      #expect(result.talk.replacing(world.world.store, with: "<STORE>") == row.talk, "\(row.message)")
+      #expect(output == row.output, "\(row.words)")
+      #expect(result.talk.replacing(world.world.store, with: "<STORE>") == row.talk, "\(row.words)")
       #expect(result.status == row.status, "\(row.words)")
     }
   }

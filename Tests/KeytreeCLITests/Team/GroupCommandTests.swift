@@ -60,7 +60,7 @@ struct GroupCommandTests {
       let added = team.run(
         .alice, ["group", "add", group, file, "--fingerprint", GnuPGKey.carol.fingerprint.text])
       #expect(added.code == .recipientUnusable, "\(added.talk)")
-      #expect(added.talk.contains("is also in the key of another person"), "\(added.talk)")
+      #expect(added.talk.contains("also belongs to the key of another person"), "\(added.talk)")
     }
     #expect(try team.succeed(.alice, "group", "show", "default").lines.count == 1)
     try team.welcome(.carol)

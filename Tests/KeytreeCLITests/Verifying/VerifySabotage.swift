@@ -32,7 +32,8 @@ struct VerifySabotage: Sendable, CustomStringConvertible {
     VerifySabotage("the old policy", "generation 1 follows generation 2", status: 9) { world in
       try world.program.git(["checkout", "-q", "main~1", "--", "policy.json", "policy.json.asc"])
     },
-    VerifySabotage("the generation of another policy", "two different ones of generation 2", status: 9) {
+    VerifySabotage("the generation of another policy", "two different policies have generation 2", status: 9)
+    {
       world in
       var policy = try world.forge.policy
       policy.groups["ops"] = [GnuPGKey.bob.fingerprint]
@@ -44,7 +45,7 @@ struct VerifySabotage: Sendable, CustomStringConvertible {
       try world.forge.succeed([.role(GnuPGKey.bob.fingerprint, .admin)], by: .bob)
     },
     VerifySabotage(
-      "signed by a stranger whom it lists", "signed by a stranger (\(GnuPGKey.carol.fingerprint.text))",
+      "signed by a stranger whom it lists", "signed with an unknown key (\(GnuPGKey.carol.fingerprint.text))",
       status: 9
     ) { world in
       try world.forge.succeed([PolicyForge.adding(.carol, .admin)], by: .carol)
@@ -61,7 +62,7 @@ struct VerifySabotage: Sendable, CustomStringConvertible {
   ]
 
   static let files = [
-    VerifySabotage("a key file with another key", "it holds other keys than the one") { world in
+    VerifySabotage("a key file with another key", "it contains keys other than the one") { world in
       try world.forge.write(
         GnuPGKey.carol.publicKey, to: StoreLayout.keyFile(GnuPGKey.alice.fingerprint))
     },
@@ -175,7 +176,8 @@ struct VerifySabotage: Sendable, CustomStringConvertible {
 
   /// Faults that only commits can contain, because a store ignores these files, or git does not check them out.
   static let commits = [
-    VerifySabotage("a file in keytree's own folder", "stays on each machine", isInFolder: false) { world in
+    VerifySabotage("a file in keytree's own folder", "are local to each machine", isInFolder: false) {
+      world in
       let name = try world.program.git(["rev-parse", "HEAD:policy.json"]).filter { !$0.isWhitespace }
       let file = ".keytree/transaction-1/commit.json"
       try world.program.git(["update-index", "--add", "--cacheinfo", "100644,\(name),\(file)"])
