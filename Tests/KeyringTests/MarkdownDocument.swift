@@ -14,7 +14,7 @@ struct MarkdownDocument {
   static let format = articles[2]
   /// The files that compile and run the Swift in the documents.
   static let code = [
-    "Tests/KeyringTests/DocumentedCode.swift", "Tests/KeychainPasswordsTests/DocumentedUses.swift",
+    "Tests/KeyringTests/DocumentedCode.swift", "Tests/KeychainPasswordsTests/DocumentedPasswords.swift",
     "Tests/KeychainServicesTests/DocumentedSearch.swift",
   ]
 
