@@ -39,7 +39,7 @@ package struct HistoricalStore: Sendable {
   ///   - path: The path of the item.
   ///   - keyring: The current store, whose policy is used for verification.
   /// - Throws: As `Git.run`; `KeyringError` with `itemNotFound` if the commit has no file there, and as
-  ///   `Keyring.pastItem(_:message:at:)`.
+  ///   `Keyring.historicalItem(_:message:at:)`.
   package func item(at path: ItemPath, in keyring: Keyring) throws -> HistoricalItem {
     let record = name(of: StoreLayout.recordFile(path, isLocal: false))
     let message = name(of: StoreLayout.itemFile(path, isLocal: false))
