@@ -3,20 +3,20 @@ internal import Encoding
 internal import KeyringModel
 internal import Terminal
 
-/// One thing that `doctor` looked at, and how it is.
+/// The result of a check by `doctor`.
 struct Diagnosis: Equatable {
-  /// The results of an examination.
+  /// The outcome of a check.
   enum State: String {
-    /// As it should be.
+    /// No problem was found.
     case ok
-    /// Worth knowing; nothing needs to be done.
+    /// Information that may be useful. It does not make the command fail.
     case note
-    /// Something has to be done.
+    /// A problem that requires an action.
     case wrong
   }
 
   let state: State
-  /// The subject of the examination, one or two words.
+  /// The subject of the check, one or two words.
   let subject: String
   /// The finding.
   let text: String
@@ -35,14 +35,14 @@ struct Diagnosis: Equatable {
     Diagnosis(state: .wrong, subject: subject, text: text, advice: advice)
   }
 
-  /// Something that failed, with the words and the hint that the failing command would have had.
+  /// Returns the diagnosis of an error, with the message and the hint that a failing command would print.
   static func failed(_ subject: String, _ report: ErrorReport, advice: String? = nil) -> Diagnosis {
     let pointsHere = report.hint?.contains("keytree doctor") ?? false
     return .wrong(
       subject, report.message ?? "it failed", advice: advice ?? (pointsHere ? nil : report.hint))
   }
 
-  /// The same for programs.
+  /// The diagnosis as JSON.
   var json: JSONValue {
     var members = [
       JSONMember("state", .string(state.rawValue)), JSONMember("subject", .string(subject)),
@@ -52,7 +52,7 @@ struct Diagnosis: Equatable {
     return .object(members)
   }
 
-  /// The lines for people: state, subject, finding, and below it what to do.
+  /// Returns the diagnoses as lines of text: state, subject and finding, and the advice on the next line.
   static func lines(_ list: [Diagnosis]) -> [String] {
     let width = list.map { DisplayWidth.of($0.subject) }.max() ?? 0
     return list.flatMap { diagnosis -> [String] in

@@ -9,16 +9,16 @@ internal import Terminal
 enum DoctorCommand: Command {
   static let history = HistoryUse.before
   static let declaration = CommandDeclaration(
-    name: "doctor", summary: "try everything keytree depends on",
+    name: "doctor", summary: "test everything that keytree depends on",
     details: [
-      "Names GnuPG, its agent and the socket, the keys and what is wrong with them, and makes a round trip: "
-        + "encrypts and decrypts a few bytes. Without a store it looks at GnuPG alone.",
-      "Each line begins with `ok`, with `note` for what is worth knowing, or with `wrong`; what to do stands "
-        + "below it.",
-      "Of git it names the program and the repository, and puts in place what a clone needs: attributes that nothing "
-        + "pushed can overrule, and keytree itself for merging and showing. What was done is said.",
+      "Reports GnuPG, its agent and socket, and your keys with their problems. Makes a round trip: encrypts and "
+        + "decrypts a few bytes. Without a store, it checks only GnuPG, your keys and the git program.",
+      "Each line begins with `ok`, `note` (information) or `wrong` (a problem). The line below it says what to do.",
+      "For git, it reports the program and the repository, and configures what a clone needs: attributes that pushed "
+        + "files cannot override, and keytree as the program that merges and shows items. It reports the changes that "
+        + "it makes.",
     ],
-    examples: [Example("keytree doctor", "says what works and what does not")],
+    examples: [Example("keytree doctor", "reports what works and what does not")],
     exitCodes: [11, 13])
 
   static func run(_ call: CommandCall) throws -> ExitCode {
@@ -32,7 +32,7 @@ enum DoctorCommand: Command {
     }
     let count = list.count { $0.state == .wrong }
     if !call.globals.json, count > 0 {
-      call.console.say("\(count) \(count == 1 ? "thing is" : "things are") wrong.")
+      call.console.say("\(count) \(count == 1 ? "problem was" : "problems were") found.")
     }
     return count == 0 ? .done : .failedChecks
   }
@@ -51,13 +51,13 @@ enum DoctorCommand: Command {
     return [.ok("keytree", "version \(ProgramVersion.number)")] + list + history + leftovers(call, path)
   }
 
-  /// Returns notes about folders of killed edits, clipboards that were not cleared, and pending merge files.
+  /// Returns notes about the folders of killed edits, clipboards that were not cleared, and pending merge files.
   private static func leftovers(_ call: CommandCall, _ path: String) -> [Diagnosis] {
     let environment = call.environment
     var list = EditorFolder.leftBehind(below: Editor.folders(environment)).map { path in
       let place = path
       return Diagnosis.note(
-        "editor", "\(place) was left behind when an edit was killed, and may hold a secret",
+        "editor", "\(place) was left by an edit that was killed, and may contain a secret",
         advice: "`rm -r \(place)`")
     }
     let now = environment.clock().microseconds / 1_000_000
@@ -68,7 +68,7 @@ enum DoctorCommand: Command {
     {
       list.append(
         .note(
-          "clipboard", "it was not cleared in time, and may still hold a secret",
+          "clipboard", "it was not cleared in time and may still contain a secret",
           advice: "`keytree \(ClipboardTarget.clearCommand)` clears it"))
     }
     // Without a store nothing is pending.
@@ -77,9 +77,10 @@ enum DoctorCommand: Command {
       let names = pending.joined(separator: ", ")
       list.append(
         .note(
-          "merging", "notes of merges by git are pending: \(names)",
+          "merging", "merges by plain git are not complete; files about them are pending: \(names)",
           advice:
-            "finish the merge or check out its branch, and the next command removes them; `rm` gives them up")
+            "finish the merge or check out its branch; the next command then removes them. `rm` discards them"
+        )
       )
     }
     return list
@@ -89,7 +90,7 @@ enum DoctorCommand: Command {
     _ store: StoreExamination, _ host: HostContext, _ call: CommandCall, _ spent: inout EngineStatistics
   ) -> [Diagnosis] {
     let user = UserKeyring(locations: host.engineLocations)
-    // This comes first, because listing secret keys already starts an agent.
+    // Before the secret keys are listed, because that starts an agent.
     let before = store.keyring?.engineReport()
     let own: [PublicKey]
     do {

@@ -2,15 +2,15 @@ internal import CommandSupport
 internal import Keyring
 internal import Sync
 
-/// The git part of `doctor`: the program, the repository, and what a push may have brought into it.
+/// The git checks of `doctor`: the program, the repository, and files that a push may have added to it.
 struct GitExamination {
   private let call: CommandCall
 
   init(_ call: CommandCall) { self.call = call }
 
-  /// Everything that was found, in the order of dependence; what a clone needs is put in place on the way.
+  /// Returns the diagnoses, in order of dependence, and configures the repository as a clone needs it.
   ///
-  /// - Parameter keyring: The store; nil if it cannot be opened.
+  /// - Parameter keyring: the store; nil if it cannot be opened.
   func diagnoses(of keyring: Keyring?) -> [Diagnosis] {
     do {
       let path = try call.storePath()
@@ -19,7 +19,7 @@ struct GitExamination {
       let repository = keyring == nil ? nil : try call.repository()
       guard let program = git.program else {
         guard repository == nil else { throw GitError.notInstalled }
-        return [.note("git", "it is not installed, so no store has a history", advice: "`apt install git`")]
+        return [.note("git", "not installed, so stores have no history", advice: "`apt install git`")]
       }
       let version = try git.version()
       let own = Diagnosis.ok("git", "\(program), version \(version)")
@@ -28,7 +28,7 @@ struct GitExamination {
         return [
           own,
           .note(
-            "history", "the store \(path) has none", advice: "`keytree git init` begins one"
+            "history", "the store \(path) has no git repository", advice: "`keytree git init` creates one"
           ),
         ]
       }
@@ -51,12 +51,12 @@ struct GitExamination {
     if let operation = repository.operation {
       list.append(
         .note(
-          "history", "a \(operation.rawValue) is in progress; nothing is committed before it ends",
+          "history", "a \(operation.rawValue) is in progress; nothing is committed until it ends",
           advice: ErrorReport(.inProgress(operation)).hint))
     }
     list.append(
       try call.setUp(repository)
-        ? .ok("merging", "attributes and settings of the repository were missing, and are in place now")
+        ? .ok("merging", "attributes and settings of the repository were missing and have been added")
         : .ok("merging", "attributes and settings of the repository are in place"))
     let others = try repository.otherStores()
     list += others.map { folder in
@@ -69,8 +69,9 @@ struct GitExamination {
       return .wrong(
         "tracked", "\(path): \(stranger.reason.message)",
         advice: stranger.reason == .notAllowed
-          ? "`keytree policy allow \(path)` allows it; `keytree git rm --cached --sparse \(path)` removes it from the history"
-          : "`keytree git rm --cached --sparse \(path)` removes it from the history")
+          ? "`keytree policy allow \(path)` allows it; "
+            + "`keytree git rm --cached --sparse \(path)` and a commit remove it"
+          : "`keytree git rm --cached --sparse \(path)` and a commit remove it")
     }
     return list
   }

@@ -1,10 +1,9 @@
 internal import CommandSupport
 
-/// The effects of the lines of a gpg.conf on Keytree.
+/// The effects of a gpg.conf on Keytree.
 ///
-/// Keytree runs gpg in a home of its own, so the user's file changes nothing that it writes; what people believe
-/// to have switched on is then worth a word, and so is what endangers their other programs. The file of the
-/// machine is read by every gpg.
+/// Keytree runs gpg in a private home, so the user's file does not affect what Keytree writes. `doctor` reports options
+/// that therefore have no effect, and options that are dangerous in other programs. Every gpg reads the machine's file.
 enum GnuPGConfiguration {
   /// The owner of the file.
   enum Owner { case user, machine }
@@ -20,16 +19,16 @@ enum GnuPGConfiguration {
       case .machine where isHarmful(option):
         list.append(
           .wrong(
-            "gpg.conf", "\(place) \(line): it changes what keytree writes; such items are refused",
-            advice: "take the line out"))
+            "gpg.conf", "\(place) \(line): it changes what keytree writes, so new items are refused",
+            advice: "remove the line"))
       case .machine where reason != nil:
-        list.append(.note("gpg.conf", "\(place) \(line): \(reason ?? "")", advice: "take the line out"))
+        list.append(.note("gpg.conf", "\(place) \(line): \(reason ?? "")", advice: "remove the line"))
       case .user where reason != nil:
         list.append(
           .note(
             "gpg.conf",
-            "\(place) \(line): \(reason ?? ""); keytree does not read it, other programs do",
-            advice: "take the line out unless you know what it is for"))
+            "\(place) \(line): \(reason ?? ""); keytree does not read this file, but other programs do",
+            advice: "remove the line unless you need it"))
       case .user where withoutEffect.contains(option):
         list.append(.note("gpg.conf", "\(place) \(line): it has no effect on keytree"))
       case .user, .machine: break
@@ -38,7 +37,7 @@ enum GnuPGConfiguration {
     return list
   }
 
-  /// The options of a file: gpg takes them with or without `--`, the rest of the line is the value.
+  /// Returns the options in a file. gpg accepts them with or without `--`; the rest of the line is the value.
   static func options(of text: String) -> [(line: Int, option: String, value: String)] {
     var found: [(Int, String, String)] = []
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
@@ -52,7 +51,7 @@ enum GnuPGConfiguration {
     return found
   }
 
-  // What people set to change what is encrypted, for whom and how.
+  // Options that change what is encrypted, to which recipients, and how.
   private static let withoutEffect: Set<String> = [
     "armor", "cipher-algo", "comment", "compress-algo", "default-key", "default-recipient",
     "default-recipient-self", "digest-algo", "encrypt-to", "hidden-encrypt-to", "hidden-recipient",
@@ -61,21 +60,21 @@ enum GnuPGConfiguration {
     "s2k-digest-algo", "set-filename", "textmode", "trust-model",
   ]
 
-  // What the configuration of an engine home cannot undo.
+  // Options that the configuration of an engine home cannot override.
   private static func isHarmful(_ option: String) -> Bool {
     ["group", "rfc2440", "armor", "disable-mdc", "recipient", "hidden-recipient"].contains(option)
   }
 
   private static func danger(_ option: String, _ value: String) -> String? {
     switch option {
-    case "rfc2440", "disable-mdc": "messages are written without protection against changes"
-    case "ignore-mdc-error": "changed messages are accepted"
-    case "group": "what is meant for one recipient goes to others"
-    case "throw-keyids": "nobody can tell any more who reads a file"
-    case "always-trust": "messages are encrypted to keys that nobody has checked"
-    case "trust-model" where value == "always": "messages are encrypted to keys that nobody has checked"
+    case "rfc2440", "disable-mdc": "messages are written without integrity protection"
+    case "ignore-mdc-error": "modified messages are accepted"
+    case "group": "messages to one recipient are encrypted to others"
+    case "throw-keyids": "messages do not show their recipients"
+    case "always-trust": "messages are encrypted to keys that were not verified"
+    case "trust-model" where value == "always": "messages are encrypted to keys that were not verified"
     case "allow-weak-digest-algos": "forged signatures are accepted"
-    case "allow-old-cipher-algos": "messages without protection against changes are accepted"
+    case "allow-old-cipher-algos": "messages without integrity protection are accepted"
     case "cipher-algo" where ["3DES", "CAST5", "IDEA", "BLOWFISH"].contains(value.uppercased()):
       "messages are written with an outdated cipher"
     case "auto-key-retrieve": "keys that a message names are fetched from the network"

@@ -5,7 +5,7 @@ internal import KeyringModel
 internal import OpenPGP
 internal import Terminal
 
-/// The GnuPG part of `doctor`: programs, homes, agent, settings.
+/// The GnuPG checks of `doctor`: programs, homes, agent, settings.
 struct GnuPGExamination {
   let environment: Environment
   /// The report of the engine before the round trip.
@@ -15,7 +15,7 @@ struct GnuPGExamination {
   /// A Boolean value that indicates whether the round trip needed an agent and could not reach one.
   let agentFailed: Bool
 
-  /// Everything that was found, in the order of dependence.
+  /// The diagnoses, in order of dependence.
   var diagnoses: [Diagnosis] {
     if let failure = after.failure {
       return [.failed("gpg", ErrorReport(failure, item: nil), advice: Self.advice(failure))]
@@ -32,9 +32,9 @@ struct GnuPGExamination {
   /// Returns advice for a gpg that cannot be used at all.
   static func advice(_ failure: EngineError) -> String? {
     switch failure {
-    case .engineMissing: "install it (`apt install gnupg`), or put its folder into PATH"
-    case .unsafeEngine: "take that folder out of PATH, or take the permission away from others"
-    case .engineTooOld: "install a newer one"
+    case .engineMissing: "install it (`apt install gnupg`), or add its folder to `PATH`"
+    case .unsafeEngine: "remove the folder from `PATH`, or remove the write permission of other users"
+    case .engineTooOld: "install a newer version and put it first in `PATH`"
     default: nil
     }
   }
@@ -51,13 +51,13 @@ struct GnuPGExamination {
   private var agent: Diagnosis {
     let socket = show(after.agentSocket)
     guard after.agentIsReachable else {
-      // It is started when it is needed, so that only one that was needed and did not come is wrong.
+      // gpg starts the agent on demand, so a missing agent is a problem only if the round trip needed it.
       guard agentFailed else {
-        return .ok("agent", "not running; it is started when it is needed, at \(socket)")
+        return .ok("agent", "not running; it is started on demand, at \(socket)")
       }
       return .wrong(
-        "agent", "nothing answers at \(socket)",
-        advice: "`gpgconf --launch gpg-agent` starts it, `gpgconf --kill gpg-agent` ends one that hangs")
+        "agent", "does not answer at \(socket)",
+        advice: "`gpgconf --launch gpg-agent` starts it, `gpgconf --kill gpg-agent` stops one that hangs")
     }
     return before.agentIsReachable
       ? .ok("agent", "answers at \(socket)")
@@ -68,20 +68,22 @@ struct GnuPGExamination {
     switch after.redirect {
     case .inPlace:
       before.redirect == .inPlace
-        ? .ok("redirect", "leads from the engine home to the agent")
-        : .ok("redirect", "leads from the engine home to the agent; it was mended just now")
+        ? .ok("redirect", "points from the engine home to the agent")
+        : .ok(
+          "redirect",
+          "points from the engine home to the agent; it was missing or wrong and has been repaired")
     case .missing:
       .wrong(
-        "redirect", "nothing leads from the engine home to the agent",
-        advice: "remove the folder \(show(after.engineHome)), it is made anew")
+        "redirect", "missing: nothing points from the engine home to the agent",
+        advice: "remove the folder \(show(after.engineHome)); keytree recreates it")
     case .stale(let socket):
       .wrong(
-        "redirect", "leads to \(show(socket)), where the agent is not",
-        advice: "remove the folder \(show(after.engineHome)), it is made anew")
+        "redirect", "points to \(show(socket)), which is not the socket of the agent",
+        advice: "remove the folder \(show(after.engineHome)); keytree recreates it")
     }
   }
 
-  /// The program that asks for passphrases, and whether it knows where.
+  /// The diagnosis of pinentry, the program that prompts for passphrases, and of the terminal that it uses.
   private var pinentry: [Diagnosis] {
     let settings = after.userHome.flatMap { UserFile.text("\($0)/gpg-agent.conf") } ?? ""
     let chosen = GnuPGConfiguration.options(of: settings).last { $0.option == "pinentry-program" }?.value
@@ -90,8 +92,8 @@ struct GnuPGExamination {
     guard unsafe access(program, X_OK) == 0 else {
       return [
         .note(
-          "pinentry", "there is no \(show(program)), so nobody can be asked for a passphrase",
-          advice: "`apt install pinentry-curses`, or `pinentry-program` in gpg-agent.conf")
+          "pinentry", "\(show(program)) is not available, so passphrase prompts are not possible",
+          advice: "install it (`apt install pinentry-curses`), or set `pinentry-program` in gpg-agent.conf")
       ]
     }
     let hasDisplay = environment.text("DISPLAY") != nil || environment.text("WAYLAND_DISPLAY") != nil
@@ -101,8 +103,8 @@ struct GnuPGExamination {
     if hasDisplay { return [.ok("pinentry", "\(show(program)), on the display")] }
     return [
       .note(
-        "pinentry", "\(show(program)), but `GPG_TTY` is not set: it may not find the terminal to ask on",
-        advice: "`export GPG_TTY=$(tty)` in the settings of your shell")
+        "pinentry", "\(show(program)), but `GPG_TTY` is not set, so it may not find your terminal",
+        advice: "add `export GPG_TTY=$(tty)` to the startup file of your shell")
     ]
   }
 

@@ -3,18 +3,18 @@ internal import Keyring
 internal import KeyringModel
 internal import OpenPGP
 
-/// The keys part of `doctor`: what each key can be used for, and for how long.
+/// The key checks of `doctor`: the uses and the lifetime of each key.
 struct KeyExamination {
-  /// The keys in the user's own keyring whose secret half she has.
+  /// The keys in the user's own keyring that have a secret key.
   let own: [PublicKey]
   let now: Timestamp
 
-  /// The keys of a policy.
+  /// Returns the diagnoses of the keys in a policy.
   ///
   /// - Parameters:
-  ///   - keys: the people's keys as the store has them.
-  ///   - ring: the same keys as the user's own keyring has them, where it has them.
-  ///   - path: the store, for advice.
+  ///   - keys: the keys of the people, from the store.
+  ///   - ring: the same keys from the user's own keyring, if it contains them.
+  ///   - path: the path of the store, for the advice.
   func people(
     of policy: Policy, me: Fingerprint, keys: [PublicKey], ring: [Fingerprint: PublicKey], path: String
   ) -> [Diagnosis] {
@@ -30,8 +30,8 @@ struct KeyExamination {
       } else if isMe, !own.contains(where: { $0.fingerprint == fingerprint }) {
         list.append(
           .wrong(
-            "key", "\(name): its secret half is not with your agent",
-            advice: "bring it over from your other machine (`gpg --export-secret-keys`)"))
+            "key", "\(name): its secret key is not available",
+            advice: "import it from your other machine (`gpg --export-secret-keys`)"))
       } else {
         list.append(lifetime(of: key, name))
       }
@@ -39,11 +39,11 @@ struct KeyExamination {
     return list
   }
 
-  /// The user's own keys, where there is no store.
+  /// The diagnoses of the user's own keys, if no store exists.
   var ownKeys: [Diagnosis] {
     guard !own.isEmpty else {
       return [
-        .wrong("key", "you have no secret key", advice: "`gpg --quick-gen-key 'NAME <MAIL>'` makes one")
+        .wrong("key", "you have no secret key", advice: "`gpg --quick-gen-key 'NAME <MAIL>'` creates one")
       ]
     }
     let list = own.map { key -> Diagnosis in
@@ -56,8 +56,8 @@ struct KeyExamination {
     guard list.contains(where: { $0.state != .note }) || own.contains(where: isUsable) else {
       return list + [
         .wrong(
-          "key", "none of your secret keys can be used to keep a store",
-          advice: "`gpg --quick-gen-key 'NAME <MAIL>'` makes one that can")
+          "key", "none of your secret keys can be used for a store",
+          advice: "`gpg --quick-gen-key 'NAME <MAIL>'` creates one that can")
       ]
     }
     return list
@@ -73,10 +73,11 @@ struct KeyExamination {
   ) -> Diagnosis? {
     guard let key else {
       return .wrong(
-        "key", "\(name): the file in `keys` does not hold it", advice: "restore \(file) from git or a backup")
+        "key", "\(name): the file in `keys` does not contain it",
+        advice: "restore \(file) from git or a backup")
     }
     let stored = key.problem(for: .encrypt, at: now) ?? (isMe ? key.problem(for: .sign, at: now) : nil)
-    // The user's keyring may know better: a revocation that came later, a key that she has disabled.
+    // The user's keyring may have newer facts: a later revocation, or a key that the user has disabled.
     let known = inRing.flatMap { ring in
       ring.problem(for: .encrypt, at: now) ?? (isMe ? ring.problem(for: .sign, at: now) : nil)
     }
@@ -85,7 +86,7 @@ struct KeyExamination {
       if inRing != nil, known == nil {
         return .wrong(
           "key", "\(name): \(stored.message) in the store, but not in your keyring",
-          advice: "`gpg --armor --export \(key.fingerprint.text)` into \(file)")
+          advice: "export it with `gpg --armor --export \(key.fingerprint.text)` to \(file)")
       }
       return .wrong("key", "\(name): \(stored.message)", advice: advice(stored, key.fingerprint, mine, file))
     }
@@ -93,11 +94,13 @@ struct KeyExamination {
     case nil, .missing: return nil
     case .disabled?:
       return .wrong(
-        "key", "\(name): you have disabled it in your keyring, but items are still sealed to it",
-        advice: "`gpg --edit-key \(key.fingerprint.text) enable save`, or take the person out of the store")
+        "key", "\(name): you have disabled it in your keyring, but items are still encrypted to it",
+        advice:
+          "`gpg --edit-key \(key.fingerprint.text) enable save` enables it; or remove the person from the store"
+      )
     case let problem?:
       return .wrong(
-        "key", "\(name): \(problem.message), says your keyring; the store does not know it yet",
+        "key", "\(name): \(problem.message) in your keyring, but not yet in the store",
         advice: advice(problem, key.fingerprint, mine, file))
     }
   }
@@ -108,16 +111,16 @@ struct KeyExamination {
     switch problem {
     case .expired:
       isMine
-        ? "`gpg --quick-set-expire \(fingerprint.text) 2y` prolongs it; then export it into \(file)"
-        : "ask for the prolonged key, and put it into \(file)"
-    case .revoked: "ask for the key that took its place"
-    case .disabled: "`gpg --edit-key \(fingerprint.text) enable save`"
-    case .cannotEncrypt: "`gpg --quick-add-key \(fingerprint.text) cv25519 encr` adds a subkey for it"
-    case .cannotSign: "`gpg --quick-add-key \(fingerprint.text) ed25519 sign` adds a subkey for it"
-    case .noSecretKey: "bring it over from your other machine (`gpg --export-secret-keys`)"
-    case .noPassphrase: "`gpg --change-passphrase \(fingerprint.text)` gives it one"
-    case .onCard: "keep items that have to ask each time with a key that is no card's"
-    case .sharedSubkey: "ask both people which of them owns it, and remove the other one from the store"
+        ? "`gpg --quick-set-expire \(fingerprint.text) 2y` renews it; then export it to \(file)"
+        : "ask for the renewed key, and save it as \(file)"
+    case .revoked: "ask for the key that replaces it"
+    case .disabled: "`gpg --edit-key \(fingerprint.text) enable save` enables it"
+    case .cannotEncrypt: "`gpg --quick-add-key \(fingerprint.text) cv25519 encr` adds one"
+    case .cannotSign: "`gpg --quick-add-key \(fingerprint.text) ed25519 sign` adds one"
+    case .noSecretKey: "import it from your other machine (`gpg --export-secret-keys`)"
+    case .noPassphrase: "`gpg --change-passphrase \(fingerprint.text)` sets one"
+    case .onCard: "for items that must prompt each time, use a key that is not on a smart card"
+    case .sharedSubkey: "ask both people who owns it, and remove the other person from the store"
     case .tooLarge: "remove old user ids, photos and subkeys: `gpg --edit-key \(fingerprint.text)`"
     case .missing, .invalid: "restore \(file) from git or a backup"
     }
@@ -131,6 +134,6 @@ struct KeyExamination {
     }
     return .note(
       "key", "\(name), expires in \(days) days (\(end.rfc3339))",
-      advice: "prolong it in time: items can still be read then, but nothing can be written")
+      advice: "renew it before that date: items can still be read after it, but nothing can be written")
   }
 }

@@ -3,35 +3,36 @@ internal import Keyring
 internal import KeyringModel
 internal import OpenPGP
 
-/// Seals and opens a few bytes, first without asking anybody, then with a passphrase where one is needed.
+/// A test that encrypts and decrypts a few bytes, first without a prompt, then with a passphrase prompt if one is
+/// needed.
 struct RoundTrip {
-  /// A Boolean value that indicates whether the user may be asked.
+  /// A Boolean value that indicates whether a passphrase prompt is allowed.
   let mayAsk: Bool
-  /// Tries it; is given how a passphrase may be asked for.
+  /// Makes one attempt with the given kind of passphrase prompt, and returns its error.
   let attempt: (Interaction) -> EngineError?
 
-  /// Makes it.
+  /// Runs the test.
   ///
-  /// - Returns: how it went, and why it failed, if it did.
+  /// - Returns: the diagnosis, and the error of the first attempt if it failed.
   func run() -> (diagnosis: Diagnosis, failure: EngineError?) {
     let failure = attempt(.never)
     switch failure {
-    case nil: return (.ok("round trip", "a few bytes were sealed, signed, opened and verified"), nil)
+    case nil: return (.ok("round trip", "a few bytes were encrypted, signed, decrypted and verified"), nil)
     case .noPromptPossible, .badPassphrase: return (withPassphrase(), failure)
     case let error?: return (failed(error), error)
     }
   }
 
   private func withPassphrase() -> Diagnosis {
-    let locked = "the key has a passphrase that the agent does not remember now"
+    let locked = "the key has a passphrase that the agent has not cached"
     guard mayAsk else {
       return .wrong(
-        "round trip", "\(locked), and nobody may be asked",
-        advice: "run it on a terminal without `--no-input`")
+        "round trip", "\(locked), and a prompt is not possible",
+        advice: "run `keytree doctor` on a terminal without `--no-input`")
     }
     switch attempt(.pinentry) {
-    case nil: return .ok("round trip", "a few bytes were sealed and opened with your passphrase")
-    case .cancelled: return .note("round trip", "\(locked); it was not given, so nothing was tried")
+    case nil: return .ok("round trip", "a few bytes were encrypted and decrypted with your passphrase")
+    case .cancelled: return .note("round trip", "\(locked); the prompt was cancelled, so nothing was tested")
     case let error?: return failed(error)
     }
   }
@@ -42,11 +43,11 @@ struct RoundTrip {
 
   private func advice(_ error: EngineError) -> String? {
     switch error {
-    case .noPromptPossible: "look at the lines about pinentry and `GPG_TTY` above"
-    case .unusableKey, .notARecipient: "look at the lines about keys"
-    case .agentUnreachable: "`gpgconf --kill gpg-agent`, then run it again"
+    case .noPromptPossible: "see the lines about pinentry and `GPG_TTY` above"
+    case .unusableKey, .notARecipient: "see the lines about keys above"
+    case .agentUnreachable: "run `gpgconf --kill gpg-agent`, then run `keytree doctor` again"
     case .wrongRecipients(_, _, let setting?):
-      "look for `\(setting)` in /etc/gnupg/gpg.conf"
+      "remove `\(setting)` from /etc/gnupg/gpg.conf"
     default: nil
     }
   }

@@ -4,16 +4,16 @@ internal import Keyring
 internal import KeyringModel
 internal import OpenPGP
 
-/// The store part of `doctor`: the folder, the policy, what is unfinished.
+/// The store checks of `doctor`: the folder, the policy, unfinished changes.
 struct StoreExamination {
   let path: String
   let host: HostContext
-  /// The open store, when it could be opened.
+  /// The open store; nil if it could not be opened.
   let keyring: Keyring?
   /// The reason why the store could not be opened.
   let failure: KeyringError?
 
-  /// Opens the store; nothing is asked of a person.
+  /// Opens the store, without a prompt.
   init(at path: String, host: HostContext) {
     self.path = path
     self.host = host
@@ -26,7 +26,7 @@ struct StoreExamination {
     }
   }
 
-  /// A Boolean value that indicates whether there is no store at all, which is not a fault.
+  /// A Boolean value that indicates whether the store does not exist, which is not a problem.
   var isMissing: Bool {
     if case .noStore = failure { return true }
     return false
@@ -35,7 +35,9 @@ struct StoreExamination {
   /// The diagnoses of the store.
   var diagnoses: [Diagnosis] {
     let place = path
-    if isMissing { return [.note("store", "there is none at \(place)", advice: "`keytree init` makes it")] }
+    if isMissing {
+      return [.note("store", "no store exists at \(place)", advice: "`keytree init` creates it")]
+    }
     if let failure {
       let report = ErrorReport(failure)
       guard case .policyNotTrusted(let reason) = failure else { return [.failed("store", report)] }
@@ -47,11 +49,11 @@ struct StoreExamination {
   private var folder: [Diagnosis] {
     let place = path
     guard let status = try? FileTree(at: path).rootStatus(), status.mode & 0o055 != 0 else {
-      return [.ok("store", "\(place), for you alone")]
+      return [.ok("store", "\(place), accessible only to you")]
     }
     return [
       .note(
-        "store", "\(place), others can read the attributes in it (mode \(String(status.mode, radix: 8)))",
+        "store", "\(place), other users can read its attributes (mode \(String(status.mode, radix: 8)))",
         advice: "`chmod 700 \(place)`")
     ]
   }
@@ -77,8 +79,8 @@ struct StoreExamination {
     }
     return [
       .note(
-        "store", "a change was cut off (\(folders.joined(separator: ", ")))",
-        advice: "the next command that writes finishes it or takes it back")
+        "store", "a change was interrupted (\(folders.joined(separator: ", ")))",
+        advice: "the next command that writes completes it or rolls it back")
     ]
   }
 }

@@ -76,11 +76,11 @@ struct DoctorPartsTests {
 
   @Test("a diagnosis of a key includes what only the user's own keyring knows")
   func ring() throws {
-    #expect(try judge(nil).text.contains("does not hold it"))
-    #expect(try judge(key(), ring: key(revoked: true)).text.contains("the store does not know it yet"))
+    #expect(try judge(nil).text.contains("does not contain it"))
+    #expect(try judge(key(), ring: key(revoked: true)).text.contains("but not yet in the store"))
     #expect(try judge(key(), ring: key(disabled: true)).text.contains("you have disabled it"))
     let stale = try judge(key(expires: days(-1)), ring: key(expires: days(900)))
     #expect(stale.state == .wrong && stale.advice?.contains("--export") == true)
-    #expect(try judge(key(), isMine: false).text.contains("secret half"))
+    #expect(try judge(key(), isMine: false).text.contains("its secret key is not available"))
   }
 }

@@ -11,8 +11,8 @@ struct DoctorTests {
   func agent() throws {
     let world = try MaintenanceFixture([])
     let answer = world.run("doctor")
-    #expect(answer.text.contains("ok     agent        not running; it is started when it is needed"))
-    #expect(answer.talk.contains("1 thing is wrong"), "there is no key")
+    #expect(answer.text.contains("ok     agent        not running; it is started on demand"))
+    #expect(answer.talk.contains("1 problem was found"), "there is no key")
   }
 
   @Test("doctor names the files that a killed edit has left in memory")
@@ -27,7 +27,7 @@ struct DoctorTests {
     world.variables["XDG_RUNTIME_DIR"] = base
     let lines = world.run("doctor").lines.filter { $0.contains(base) && $0.hasPrefix("note") }
     #expect(lines.count == 1)
-    #expect(lines.first?.contains("\(base)/keytree-edit-old was left behind") == true)
+    #expect(lines.first?.contains("\(base)/keytree-edit-old was left by an edit") == true)
     #expect(FileManager.default.fileExists(atPath: "\(base)/keytree-edit-old"), "doctor changes nothing")
   }
 

@@ -105,7 +105,7 @@ struct HistoryTests {
     let world = try CommandFixture()
     try FileManager.default.removeItem(atPath: "\(world.store)/.git/info/attributes")
     try world.git("config", "--unset", "merge.keytree-item.driver")
-    #expect(world.run("doctor").text.contains("were missing, and are in place now"))
+    #expect(world.run("doctor").text.contains("were missing and have been added"))
     #expect(world.run("doctor").text.contains("attributes and settings of the repository are in place"))
     try world.git("config", "core.sshCommand", "evil")
     let link = "\(world.store)/items/e\u{1B}vil"
