@@ -2,19 +2,19 @@ internal import Keyring
 internal import KeyringModel
 internal import Secrets
 
-/// A new secret that somebody was told, and that is not the item's yet: an item of this machine alone, sealed like the
-/// one it is for, so that a terminal that goes away loses neither the old secret nor the new one.
+/// A new secret that was shown to the user but is not yet the secret of its item. It is stored as a local item of the
+/// same group, so that neither the old nor the new secret is lost if the terminal is closed.
 struct PendingSecret {
-  /// The service of such items.
+  /// The service of the local items that store pending secrets.
   static let service = "keytree-rotation"
-  /// The attribute with the revision that the new secret takes the place of.
+  /// The attribute with the revision that the new secret replaces.
   private static let replaces: AttributeName = "replaces"
 
-  /// The item that keeps it.
+  /// The local item that stores the new secret.
   let record: ItemRecord
-  /// The item that it is for.
+  /// The id of the item that will get the new secret.
   let item: ItemID
-  /// The state of that item's secret when this one was made.
+  /// The revision of that item's secret when the new secret was created.
   let replaced: Revision
 
   private init?(_ record: ItemRecord) {
@@ -25,7 +25,7 @@ struct PendingSecret {
     (self.record, self.item, self.replaced) = (record, item, replaced)
   }
 
-  /// All of them, the first one first.
+  /// Returns all pending secrets, the oldest first.
   ///
   /// - Throws: `KeyringError`.
   static func all(in index: Index) throws -> [PendingSecret] {
@@ -34,9 +34,9 @@ struct PendingSecret {
     return try index.find(query).items.compactMap(PendingSecret.init)
   }
 
-  /// Keeps a new secret for an item.
+  /// Stores a new secret for an item as a pending secret.
   ///
-  /// - Throws: as `Keyring.add`.
+  /// - Throws: the errors of `Keyring.add`.
   static func keep(
     _ secret: borrowing SecretBytes, for record: ItemRecord, in keyring: Keyring
   ) throws -> PendingSecret {
@@ -47,7 +47,9 @@ struct PendingSecret {
         replaces: .string(record.revision.hex),
       ], group: record.group, isLocal: true)
     let kept = try keyring.add(item, secret: secret)
-    guard let pending = PendingSecret(kept) else { preconditionFailure("it has what was put into it") }
+    guard let pending = PendingSecret(kept) else {
+      preconditionFailure("the item has the attributes of a pending secret")
+    }
     return pending
   }
 }

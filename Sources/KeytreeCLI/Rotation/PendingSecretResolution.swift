@@ -4,35 +4,34 @@ internal import KeyringModel
 internal import Secrets
 internal import Terminal
 
-/// The end of a new secret that is kept on this machine: it is stored in its item, stays pending, or is
-/// discarded.
+/// The resolution of a pending secret: it is stored in its item, stays pending, or is discarded.
 struct PendingSecretResolution {
   let call: CommandCall
   let keyring: Keyring
   private var console: Console { call.console }
 
-  /// Shows a kept secret to the person at the terminal.
+  /// Shows a pending secret on the terminal.
   func show(_ pending: PendingSecret) throws {
     console.write(secret: try keyring.secret(for: pending.record))
   }
 
-  /// Asks whether a new secret is in place, and does what follows from that.
+  /// Asks whether the new secret is in use, and then stores it in its item, discards it, or leaves it pending.
   ///
   /// - Parameters:
-  ///   - pending: The secret.
-  ///   - record: The item that it is for.
-  /// - Throws: `KeyringError`, `NotCommittedError`; `other` when the item has got yet another secret meanwhile.
+  ///   - pending: the new secret.
+  ///   - record: the item that will get it.
+  /// - Throws: `KeyringError`, `NotCommittedError`; `other` if the secret of the item was changed concurrently.
   func finish(_ pending: PendingSecret, for record: ItemRecord) throws {
-    console.complain("It is kept on this machine. Set it where the old one is in use.")
-    if try console.confirm("Is it in place") { return try put(pending, into: record) }
-    if try console.confirm("Shall it be discarded") { return try discard(pending) }
-    console.complain("It goes on waiting: `keytree rotate next` asks again.")
+    console.complain("The new secret is kept on this machine. Set it wherever the old one is in use.")
+    if try console.confirm("Is the new secret in use") { return try put(pending, into: record) }
+    if try console.confirm("Discard the new secret") { return try discard(pending) }
+    console.complain("The new secret stays pending: `keytree rotate next` asks again.")
   }
 
-  /// Goes on with a secret that was left waiting.
+  /// Asks what to do with a secret that an earlier run has left pending.
   ///
-  /// - Returns: Whether something became of it; else it goes on waiting, and it is the next one's turn.
-  /// - Throws: as `finish(_:for:)`; `cancelled` when the input ends.
+  /// - Returns: true if the secret was stored or discarded; false if it stays pending.
+  /// - Throws: the errors of `finish(_:for:)`; `cancelled` if the input ends.
   func goOn(with pending: PendingSecret) throws -> Bool {
     let found = try keyring.find(Query(predicates: [.id(pending.item)], limit: .one)).items.first
     let name =
@@ -41,28 +40,29 @@ struct PendingSecretResolution {
         String(decoding: label.shownBytes, as: UTF8.self)
       }
     console.complain(
-      "A new secret waits since \(pending.record.created.rfc3339) for \(name ?? pending.item.hex)."
+      "A new secret for \(name ?? pending.item.hex) has been pending since \(pending.record.created.rfc3339)."
     )
     if let found, found.revision != pending.replaced {
       if try isThere(pending, in: found) {
         try keyring.delete([pending.record])
-        console.complain("It is the item's already, and waits no more.")
+        console.complain("The item already has this secret, so it is no longer pending.")
         return true
       }
-      console.complain("The item has got another secret since.")
+      console.complain("The secret of the item has changed since then.")
     }
-    if found == nil { console.complain("The item is gone.") }
+    if found == nil { console.complain("The item no longer exists.") }
     while true {
-      let question = "[s]how it, [i]t is in place, [d]iscard it, [l]ater"
+      let question = "[s]how it, [i]t is in use, [d]iscard it, [l]ater"
       guard let answer = try console.ask(question) else {
-        throw TerminalError.cancelled(action: "it goes on waiting")
+        throw TerminalError.cancelled(action: "the new secret stays pending")
       }
       switch (answer.lowercased().first, found) {
       case ("s", _): try show(pending)
       case ("i", let found?):
         try put(pending, into: found)
         return true
-      case ("i", nil): console.complain("There is no item to put it into: show it, and add one with it.")
+      case ("i", nil):
+        console.complain("The item no longer exists: show the new secret, and add an item with it.")
       case ("d", _):
         try discard(pending)
         return true
@@ -81,7 +81,7 @@ struct PendingSecretResolution {
     return new.isEqual(to: current)
   }
 
-  /// Makes the secret that of the item, and keeps both where somebody else has changed it.
+  /// Stores the secret in its item. If the secret of the item was changed concurrently, keeps both.
   private func put(_ pending: PendingSecret, into record: ItemRecord) throws {
     var base = record
     base.revision = pending.replaced
@@ -91,12 +91,12 @@ struct PendingSecretResolution {
     try call.commitPending()
     switch outcome {
     case .replaced(let result): call.report("Changed the secret of", result)
-    case .restored(let result): call.report("It was removed meanwhile; stored it again as", result)
+    case .restored(let result): call.report("The item was removed concurrently; stored it again as", result)
     case .kept(let copy):
       throw CommandError.other(
         .failure,
         message:
-          "\(record.reference.text) has got another secret meanwhile: yours is kept as "
+          "the secret of \(record.reference.text) was changed concurrently: yours is kept as "
           + copy.reference.text,
         hint: "`keytree resolve` shows both, and keeps the one that you choose")
     }
@@ -104,6 +104,6 @@ struct PendingSecretResolution {
 
   private func discard(_ pending: PendingSecret) throws {
     try keyring.delete([pending.record])
-    console.complain("The new secret is gone; the item has the one that it had.")
+    console.complain("The new secret was discarded. The item keeps its old secret.")
   }
 }

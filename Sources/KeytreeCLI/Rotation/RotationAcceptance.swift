@@ -10,11 +10,10 @@ struct RotationAcceptance {
 
   init(_ call: CommandCall) { self.call = call }
 
-  /// Finds the entry that is meant, and accepts it.
+  /// Finds the selected entry and accepts it.
   ///
-  /// - Throws: a usage error; `noMatch`, `ambiguous`; `KeyringError`, with `team` and `notAnAdmin` for others than
-  ///   admins;
-  ///   `NotCommittedError`.
+  /// - Throws: a usage error; `noMatch`, `ambiguous`; `KeyringError`, with `team` and `notAnAdmin` if the user is not
+  ///   an admin; `NotCommittedError`.
   func run() throws -> ExitCode {
     let selection = try call.selection(0)
     guard let reason = call.arguments.text(RotateCommand.reason) else {
@@ -30,26 +29,28 @@ struct RotationAcceptance {
       let item = try call.findOne(selection, in: keyring.index)
       throw CommandError.other(
         .notFound, message: "\(item.reference.text) is not on the rotation list",
-        hint: "`keytree rotate status` shows what is")
+        hint: "`keytree rotate status` shows the list")
     }
     try Self.accept(record, because: reason, in: keyring, call)
     return .done
   }
 
-  /// Refuses what cannot be a reason.
+  /// Checks the length of a reason.
+  ///
+  /// - Throws: a usage error.
   static func check(_ reason: String, _ call: CommandCall) throws {
     guard !reason.isEmpty, reason.utf8.count <= AcceptedRisk.maximumReason else {
       throw call.misuse(.other("a reason has 1 to \(AcceptedRisk.maximumReason) bytes"))
     }
   }
 
-  /// Refuses others than admins before anything is asked or read.
+  /// Checks that the user is an admin, before any prompt and before anything is read.
   static func requireAdmin(_ keyring: Keyring) throws {
     if let distrust = keyring.distrust { throw KeyringError.policyNotTrusted(distrust) }
     guard keyring.policy.admins.contains(keyring.ownFingerprint) else { throw KeyringError.team(.notAnAdmin) }
   }
 
-  /// Writes the decision into the policy and commits it.
+  /// Writes the decision to the policy and commits it.
   ///
   /// - Throws: `KeyringError`, `NotCommittedError`.
   static func accept(
@@ -58,7 +59,7 @@ struct RotationAcceptance {
     let risk = AcceptedRisk(
       revision: record.revision, reason: reason, by: keyring.ownFingerprint, at: try call.host().clock())
     let change = try keyring.plan([.accept(record.id, risk)])
-    let progress = WorkProgress("seal", console: call.console)
+    let progress = WorkProgress("encrypt", console: call.console)
     defer { progress.finish() }
     _ = try keyring.make(change, subject: "accept that a secret stays") { progress.advance(to: $0, of: $1) }
     try call.commitPending()

@@ -4,7 +4,7 @@ internal import Keyring
 internal import KeyringModel
 internal import Terminal
 
-/// `keytree rotate status`: the rotation list for people and for programs.
+/// `keytree rotate status`: the rotation list, as text or as JSON.
 struct RotationReport {
   private let call: CommandCall
 
@@ -30,14 +30,15 @@ struct RotationReport {
     let counts = RotationList.State.allCases.map { ($0, list.entries($0).count) }
     call.console.say(
       list.entries.isEmpty
-        ? "Nothing has to be changed." : counts.map { "\($1) \($0.rawValue)" }.joined(separator: ", ") + ".")
+        ? "No secret has to be changed." : counts.map { "\($1) \($0.rawValue)" }.joined(separator: ", ") + "."
+    )
     rotations.reportGaps(call.console)
     let isSettled = list.entries(.open).isEmpty && list.isComplete
     return isSettled || !call.arguments.has(RotateCommand.failIfOpen) ? .done : .failedChecks
   }
 
   private func printTable(_ list: RotationList, _ policy: Policy) {
-    // What is to be changed, and because of whom, is shown whole.
+    // The items and their readers are never truncated.
     var table = Table(
       ["state", "item", "could be read by", "note"], isTerminal: call.console.outputIsTerminal, cellWidth: nil
     )
@@ -81,7 +82,7 @@ struct RotationReport {
 }
 
 extension RotationList.Entry {
-  /// The reference of the item; with digits of its id for one that is gone, which is found by it.
+  /// The reference of the item. Digits of the id follow if the item was deleted, because it is then found by its id.
   var name: String {
     isDeleted ? "\(record.reference.text) #\(record.id.hex.prefix(8))" : record.reference.text
   }

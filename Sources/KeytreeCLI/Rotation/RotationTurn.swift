@@ -4,10 +4,10 @@ internal import KeyringModel
 internal import Secrets
 internal import Terminal
 
-/// `keytree rotate next`: one secret is changed, in a conversation.
+/// `keytree rotate next`: changes one secret in a dialog.
 ///
-/// A new secret is kept on this machine before the person sees it (`PendingSecret`) and becomes the item's once they
-/// say that it is in place. Whatever ends the program in between, the next one goes on there.
+/// A new secret is stored on this machine before the user sees it (`PendingSecret`), and becomes the secret of the item
+/// when the user confirms that it is in use. If the program ends before that, the next run continues there.
 struct RotationTurn {
   private let call: CommandCall
   private let console: Console
@@ -19,9 +19,9 @@ struct RotationTurn {
     generator = try GenerateCommand.generator(call, count: 0)
   }
 
-  /// Holds the conversation.
+  /// Runs the dialog.
   ///
-  /// - Throws: `promptImpossible` without a terminal, before anything is read; `cancelled` when the input ends;
+  /// - Throws: `promptImpossible` without a terminal, before anything is read; `cancelled` if the input ends;
   ///   `KeyringError`, `GitError`, `SyncError`, `NotCommittedError`.
   func run() throws -> ExitCode {
     try requirePerson()
@@ -44,11 +44,13 @@ struct RotationTurn {
       case .stopped: return .done
       case .settled:
         let rest = open.count - number - 1
-        if rest > 0 { console.say("\(rest) more \(rest == 1 ? "is" : "are") open: `keytree rotate next`.") }
+        if rest > 0 {
+          console.say("\(rest) more \(rest == 1 ? "is" : "are") open; `keytree rotate next` continues.")
+        }
         return .done
       }
     }
-    console.say(open.isEmpty ? "Nothing has to be changed." : "There is no other one that you can change.")
+    console.say(open.isEmpty ? "No secret has to be changed." : "You cannot change any other open secret.")
     return .done
   }
 
@@ -57,16 +59,16 @@ struct RotationTurn {
     guard console.outputIsTerminal else {
       throw CommandError.other(
         .cancelled, message: "cannot show secrets: standard output is not a terminal",
-        hint: "run it on a terminal")
+        hint: "run the command on a terminal")
     }
   }
 
-  /// Says why an entry cannot be changed here, if it cannot.
+  /// Returns true if this user can change an entry; otherwise reports why not.
   private func canChange(_ entry: RotationList.Entry, in keyring: Keyring) -> Bool {
     let name = entry.record.reference.text
     let members = keyring.policy.groups[entry.record.group] ?? []
     if members.contains(keyring.ownFingerprint) { return true }
-    console.complain("\(name) is for others: you are not in group \(entry.record.group).")
+    console.complain("You cannot change \(name): you are not in group \(entry.record.group).")
     return false
   }
 
@@ -120,7 +122,7 @@ struct RotationTurn {
         (String(decoding: attribute.value.shownBytes, as: UTF8.self)))
     }
     facts.add("group", record.group)
-    facts.add("secret of", record.secretModified.rfc3339)
+    facts.add("secret from", record.secretModified.rfc3339)
     for reader in entry.readers {
       facts.add("read by", (reader.words(policy, group: record.group)))
     }
@@ -130,9 +132,9 @@ struct RotationTurn {
   private func typed(for record: ItemRecord, _ keyring: Keyring) throws -> PendingSecret? {
     let secret = try console.newSecret(
       for: record.reference.text, limit: StoreLayout.secretLimit)
-    // An old secret that cannot be read is no reason not to change it.
+    // The secret can be changed even if the old one cannot be read.
     if let old = try? keyring.secret(for: record), old.isEqual(to: secret) {
-      console.complain("That is the secret as it is.")
+      console.complain("That is the current secret.")
       return nil
     }
     return try keep(secret, for: record, keyring)
@@ -156,7 +158,7 @@ struct RotationTurn {
     } catch KeyringError.itemExists(let reference) {
       throw CommandError.other(
         .alreadyExists,
-        message: "another new secret for \(record.reference.text) waits on this machine",
+        message: "another new secret for \(record.reference.text) is pending on this machine",
         hint: "`keytree rotate next` asks about it first; `keytree get \(reference.text)` shows it")
     }
   }
@@ -168,7 +170,7 @@ struct RotationTurn {
       for line in ErrorReport(describing: error).lines { console.complain(line) }
       return false
     }
-    guard let reason = try console.ask("Why may it stay"), !reason.isEmpty,
+    guard let reason = try console.ask("Why may the secret stay"), !reason.isEmpty,
       reason.utf8.count <= AcceptedRisk.maximumReason
     else { return false }
     try RotationAcceptance.accept(entry.record, because: reason, in: keyring, call)

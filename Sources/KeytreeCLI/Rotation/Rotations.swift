@@ -5,13 +5,13 @@ internal import OpenPGP
 internal import Sync
 internal import Terminal
 
-/// The rotation list of a store, and what may be missing in it.
+/// The rotation list of a store, and the reasons why it may be incomplete.
 struct Rotations {
   let list: RotationList
   /// The number of encrypted files in the history that belong to no record.
   let strays: Int
 
-  /// Looks through the store and its history.
+  /// Creates the list from the store and its history.
   ///
   /// - Throws: `KeyringError`, `GitError`, `SyncError`.
   init(_ call: CommandCall, _ keyring: Keyring) throws {
@@ -21,16 +21,16 @@ struct Rotations {
     list = try keyring.rotationList(of: past.items, past.readers)
   }
 
-  /// The reasons why there may be more entries, always in the same order.
+  /// The reasons why the list may be incomplete, always in the same order.
   var sortedGaps: [AccessHistory.Gap] { list.gaps.sorted { $0.place < $1.place } }
 
-  /// Warns of each reason why there may be more entries.
+  /// Prints a warning for each reason why the list may be incomplete.
   func reportGaps(_ console: Console) {
     for gap in sortedGaps {
-      console.complain("keytree: warning: the list may not be complete: \(gap.message)")
+      console.complain("keytree: warning: the list may be incomplete: \(gap.message)")
       console.complain("hint: \(gap.hint)")
     }
-    // Those that only the current members could read hide nothing.
+    // Files that only the current members could read cannot hide an entry.
     if strays > 0, !list.gaps.contains(.strays(strays)) {
       console.say("\(AccessHistory.Gap.strays(strays).message).")
     }
@@ -53,9 +53,9 @@ extension AccessHistory.Gap {
 
   fileprivate var message: String {
     switch self {
-    case .noHistory: "the store has no history, so who could read a secret before is not known"
+    case .noHistory: "the store has no history, so the former readers of its secrets are not known"
     case .cutOff: "this clone has only the later part of the history"
-    case .missing(let count): "\(count) contents of the history are missing in this clone"
+    case .missing(let count): "\(count) objects of the history are missing in this clone"
     case .unreadable(let count):
       count == 1
         ? "the encrypted file of an item is missing or damaged"
@@ -84,12 +84,12 @@ extension AccessHistory.Gap {
     case .missing: "make a complete clone with `keytree clone`"
     case .unreadable, .unverified: "list what is damaged with `keytree check`"
     case .strays:
-      "others than the current members could read some of them: change the secrets that they may know"
-    case .tooLarge, .badRecords: "see who has added it with `keytree git log --stat -- items conflicts`"
+      "former readers could read some of them: change the secrets that they may know"
+    case .tooLarge, .badRecords: "`keytree git log --stat -- items conflicts` shows who added it"
     }
   }
 
-  /// The facts for programs.
+  /// The kind of the gap in the JSON output.
   private var name: String {
     switch self {
     case .noHistory: "noHistory"
@@ -103,7 +103,7 @@ extension AccessHistory.Gap {
     }
   }
 
-  /// The number of open rotations, if they can be counted.
+  /// The number of affected files, objects or records, if there is one.
   private var count: Int? {
     switch self {
     case .noHistory, .cutOff: nil
@@ -113,14 +113,14 @@ extension AccessHistory.Gap {
     }
   }
 
-  /// A line for programs.
+  /// The members of a line of JSON.
   var members: [JSONMember] {
     (count.map { [JSONMember("count", .integer(Int64($0)))] } ?? []) + [JSONMember("gap", .string(name))]
   }
 }
 
 extension RotationList.Reader {
-  /// The reader, and the reason why they may not read the secret, for people; not escaped.
+  /// Returns the reader, and the reason why they must not know the secret, as text; not escaped.
   func words(_ policy: Policy, group: String) -> String {
     guard let person else {
       let key = keys.map(\.text).sorted().joined(separator: ", ")
@@ -134,7 +134,7 @@ extension RotationList.Reader {
     }
   }
 
-  /// The facts for programs.
+  /// Returns the facts as JSON.
   func json(_ policy: Policy) -> JSONValue {
     var members = [JSONMember("keys", .array(keys.sorted().map { .string($0.text) }))]
     if let person {

@@ -23,15 +23,15 @@ struct RotateNextTests {
     #expect(world.run(["--store", "/nonexistent", "rotate", "next"]).code == .cancelled)
   }
 
-  @Test("a generated secret is shown, and stored in the item once it is in place")
+  @Test("a generated secret is shown, and stored in the item once it is in use")
   func generates() throws {
     let world = try CommandFixture.afterBobLeft(["b.example/alice"])
     try world.done(["set", "a.example", "--attribute", "url=https://a.example/login"])
     let result = world.next("g", "y")
     #expect(result.code == .done, "\(result.diagnosticsText)")
     for fact in [
-      "url        https://a.example/login", "server     a.example", "account    alice",
-      "read by    Bob Example <bob@keytree.example>, who left on ", "1 more is open",
+      "url          https://a.example/login", "server       a.example", "account      alice",
+      "read by      Bob Example <bob@keytree.example>, who left on ", "1 more is open",
       "A new secret, 24 characters from a set of 94: 157 bits of entropy:",
     ] {
       #expect(result.diagnosticsText.contains(fact), "\(fact) in \(result.diagnosticsText)")
@@ -45,20 +45,20 @@ struct RotateNextTests {
     // An empty answer generates a secret, too.
     #expect(world.next("", "y", words: ["3", "--words"]).code == .done)
     #expect(try world.secret("b.example").split(separator: "-").count == 3)
-    #expect(world.next().diagnosticsText.contains("Nothing has to be changed."))
+    #expect(world.next().diagnosticsText.contains("No secret has to be changed."))
   }
 
-  @Test("a secret that is not in place yet is kept and offered again")
+  @Test("a secret that is not in use yet is kept and offered again")
   func waits() throws {
     let world = try CommandFixture.afterBobLeft()
     let first = world.next("g", "n", "n")
-    #expect(first.code == .done && first.diagnosticsText.contains("It goes on waiting"))
+    #expect(first.code == .done && first.diagnosticsText.contains("The new secret stays pending"))
     #expect(try world.secret() == "old" && world.waiting() == 1)
     #expect(try world.git("status", "--porcelain") == "", "the pending secret is not in git")
     let later = world.next("l")
     #expect(
-      later.diagnosticsText.contains("There is no other one")
-        || later.diagnosticsText.contains("Nothing has to be"))
+      later.diagnosticsText.contains("You cannot change any other")
+        || later.diagnosticsText.contains("No secret has to be"))
     let second = world.next("s", "i")
     #expect(second.code == .done && second.text == first.text, "it is the same secret")
     #expect(try world.secret() + "\n" == first.text)
@@ -81,7 +81,7 @@ struct RotateNextTests {
     let world = try CommandFixture.afterBobLeft()
     let result = world.next("o", "t", "old", "old", "t", "brand new", "brand new", "y")
     #expect(result.code == .done, "\(result.diagnosticsText)")
-    #expect(result.text == "old\n" && result.diagnosticsText.contains("That is the secret as it is."))
+    #expect(result.text == "old\n" && result.diagnosticsText.contains("That is the current secret."))
     #expect(try world.secret() == "brand new")
   }
 
@@ -109,7 +109,7 @@ struct RotateNextTests {
         "open keytree://internet-password/c.example/alice",
         "accepted keytree://internet-password/b.example/alice",
       ])
-    #expect(world.next("s", "s").diagnosticsText.contains("There is no other one that you can change."))
+    #expect(world.next("s", "s").diagnosticsText.contains("You cannot change any other open secret."))
     #expect(try world.secret() == "old")
   }
 
@@ -121,7 +121,7 @@ struct RotateNextTests {
     let result = world.next("i")
     #expect(
       result.code == .failure
-        && result.diagnosticsText.contains("has got another secret meanwhile: yours is kept as"))
+        && result.diagnosticsText.contains("was changed concurrently: yours is kept as"))
     #expect(try world.secret() == "theirs" && world.waiting() == 0)
     try world.done(["resolve", "a.example", "--keep", "theirs"])
     #expect(try world.secret() + "\n" == mine)
@@ -133,14 +133,17 @@ struct RotateNextTests {
     let world = try CommandFixture.afterBobLeft()
     let new = world.next("g", "n", "n").text
     try world.done(["set", "a.example", "--secret"], input: String(new.dropLast()))
-    #expect(world.next().diagnosticsText.contains("It is the item's already, and waits no more."))
+    #expect(
+      world.next().diagnosticsText.contains("The item already has this secret, so it is no longer pending."))
     #expect(try world.waiting() == 0 && world.secret() + "\n" == new)
     let other = try CommandFixture.afterBobLeft()
     _ = other.next("g", "n", "n")
     try other.done(["rm", "a.example"])
     let gone = other.next("i", "d")
     #expect(
-      gone.diagnosticsText.contains("for keytree://internet-password/a.example/alice.\nThe item is gone."))
+      gone.diagnosticsText.contains(
+        "A new secret for keytree://internet-password/a.example/alice has been pending since"))
+    #expect(gone.diagnosticsText.contains(".\nThe item no longer exists.\n"))
     #expect(other.waiting() == 0)
   }
 
@@ -151,7 +154,7 @@ struct RotateNextTests {
     try first.wait(for: "[q]uit: ")
     first.type("g\n")
     try first.wait(for: "bits of entropy:\r\n")
-    try first.wait(for: "Is it in place? [y/N] ")
+    try first.wait(for: "Is the new secret in use? [y/N] ")
     first.end(by: SIGKILL)
     #expect(first.finish().code == -SIGKILL)
     #expect(try world.secret() == "old")

@@ -83,13 +83,13 @@ struct RotateStatusTests {
       ),
       (
         plain,
-        "the store has no history, so who could read a secret before is not known\nhint: create one with `keytree git init`\n"
+        "the store has no history, so the former readers of its secrets are not known\nhint: create one with `keytree git init`\n"
       ),
     ] {
       _ = unsafe chmod(path, 0o700)
       let result = world.run(["--store", Word(path), "rotate", "status", "--fail-if-open", "--quiet"])
       #expect(result.code == .failedChecks)
-      #expect(result.diagnosticsText.contains("keytree: warning: the list may not be complete: \(words)"))
+      #expect(result.diagnosticsText.contains("keytree: warning: the list may be incomplete: \(words)"))
       #expect(world.run(["--store", Word(path), "rotate", "status"]).code == .done)
     }
   }
@@ -126,7 +126,7 @@ struct RotateStatusTests {
     let result = world.run("rotate", "status", "--fail-if-open", "--quiet", "--json")
     #expect(result.code == .failedChecks)
     #expect(result.text == "{\"count\":1,\"gap\":\"strays\"}\n{\"count\":1,\"gap\":\"badRecords\"}\n")
-    let warning = "keytree: warning: the list may not be complete: 1"
+    let warning = "keytree: warning: the list may be incomplete: 1"
     #expect(result.diagnosticsText.contains("\(warning) encrypted file of the history belongs to no record"))
     #expect(result.diagnosticsText.contains("\(warning) record of the history cannot be read"))
   }
