@@ -36,22 +36,23 @@ package enum Program {
     commands: commands.map { $0.declaration },
     exitCodes: ExitCode.meanings,
     variables: [
-      .init("KEYTREE_STORE", "the folder of the store; else `$XDG_DATA_HOME/keytree`"),
+      .init("KEYTREE_STORE", "the folder of the store (default: `$XDG_DATA_HOME/keytree`)"),
       .init("GNUPGHOME", "the GnuPG home with your secret keys"),
       .init("VISUAL, EDITOR", "the editor of `keytree edit`"),
-      .init("KEYTREE_WORKERS", "how many threads seal many items; else one for each processor"),
-      .init("XDG_RUNTIME_DIR", "the folder for what must not outlive the session"),
-      .init("XDG_STATE_HOME", "the folder for what this machine has accepted of a store's policy"),
+      .init(
+        "KEYTREE_WORKERS", "the number of threads that work on many items (default: one for each processor)"),
+      .init("XDG_RUNTIME_DIR", "the folder for data that must not outlive the session"),
+      .init("XDG_STATE_HOME", "the folder for the policies that this machine has accepted"),
     ])
 
-  /// Returns the program as its commands see it.
+  /// Returns the entry point with which commands run other commands.
   private static func entry(_ engine: EngineFactory?) -> ProgramEntry {
     ProgramEntry(declaration, engine: engine) { run($0, environment: $1, console: $2, engine: engine) }
   }
 
   /// Runs the program on the arguments, environment and descriptors of this process.
   package static func run() -> Int32 {
-    // First of all: no file opened later may become a standard stream.
+    // This must come first, so that no file that is opened later becomes a standard stream.
     guard StandardDescriptors.fill() else { return ExitCode.failure.rawValue }
     keytree_end_with_children()
     let launch = LaunchState(hardening: Environment.ofProcess().entries)

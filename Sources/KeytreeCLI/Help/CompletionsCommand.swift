@@ -8,12 +8,16 @@ enum CompletionsCommand: Command {
     "SHELL", .choice(CompletionScript.Shell.allCases.map(\.rawValue)), help: "bash, zsh or fish")
 
   static let declaration = CommandDeclaration(
-    name: "completions", summary: "print the completion script of a shell",
-    details: ["Names of items are completed, too; they come from `keytree find` and are never expanded."],
+    name: "completions", summary: "print the completion script for a shell",
+    details: [
+      "Completes item names, too. They come from `keytree find`, and the shell does not expand them."
+    ],
     operands: [shell],
     examples: [
-      Example("source <(keytree completions bash)", "for this shell"),
-      Example("keytree completions fish > ~/.config/fish/completions/keytree.fish", "for good"),
+      Example("source <(keytree completions bash)", "enables completion in this shell"),
+      Example(
+        "keytree completions fish > ~/.config/fish/completions/keytree.fish", "enables completion permanently"
+      ),
     ])
 
   static func run(_ call: CommandCall) throws -> ExitCode {

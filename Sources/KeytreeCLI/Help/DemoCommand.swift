@@ -4,18 +4,18 @@ internal import Keyring
 internal import OpenPGP
 internal import Terminal
 
-/// `keytree demo`: shows the main commands in a throw-away store.
+/// `keytree demo`: shows the main commands in a temporary store.
 enum DemoCommand: Command {
   static let declaration = CommandDeclaration(
-    name: "demo", summary: "walk through it all in a throw-away store with throw-away keys",
+    name: "demo", summary: "show the main commands in a temporary store with temporary keys",
     details: [
-      "Your own store, keys and GnuPG home are not touched. The demo makes a key in a folder of its own below "
-        + "`/tmp`, with a GnuPG agent of its own, and removes both at the end, also when it is stopped."
+      "Your own store, keys and GnuPG home are not touched. The demo creates keys in a temporary folder below `/tmp`, "
+        + "with a separate GnuPG agent, and removes both at the end, even if it is interrupted."
     ],
-    examples: [Example("keytree demo", "shows each command and what it prints")], exitCodes: [3])
+    examples: [Example("keytree demo", "shows each command and its output")], exitCodes: [3])
 
   static func run(_ call: CommandCall) throws -> ExitCode {
-    // First and last: in between, no signal can end this process and leave the folder.
+    // Created before the folder and stopped after its removal, so that no signal can leave the folder behind.
     let interruption = Interruption()
     defer { interruption?.stop() }
     let home: TemporaryHome

@@ -19,47 +19,50 @@ struct DemoStep {
   /// All steps, in order. Each one relies on the previous ones.
   static let all = [
     DemoStep(
-      "A store is a folder, and it belongs to an OpenPGP key. Here it is a key that was made a moment ago and "
-        + "goes away with the demo; at home `keytree init` takes yours.", ["init"]),
+      "A store is a folder that belongs to an OpenPGP key. The demo has just generated a key, and removes it at the "
+        + "end. For your own store, `keytree init` uses your own key.", ["init"]),
     DemoStep(
-      "A secret is asked for at a prompt, or read from standard input to the last byte. It is never an "
-        + "argument, which others could see.", ["add", "github.com/alice", "-l", "GitHub"],
+      "A secret is entered at a prompt, or read from standard input up to the last byte. It is never an argument, "
+        + "because other users can see arguments.", ["add", "github.com/alice", "-l", "GitHub"],
       shown: "printf %s 'correct horse' | keytree add github.com/alice -l GitHub", input: "correct horse"),
-    DemoStep("It can also be made by chance. Then nobody has to see it.", ["generate", "bank.example/4711"]),
     DemoStep(
-      "Not every secret belongs to a server: `generic:` is for all the others.",
+      "A secret can also be generated. It is stored without being shown.", ["generate", "bank.example/4711"]),
+    DemoStep(
+      "Not every secret belongs to a server. `generic:` is for all others.",
       ["add", "generic:mailer/bot", "-j", "the newsletter"],
       shown: "printf %s 'token-0815' | keytree add generic:mailer/bot -j 'the newsletter'",
       input: "token-0815"),
     DemoStep(
-      "Attributes are public facts about a secret, and quick to search: nothing is decrypted for it, and no "
-        + "process is started. `--explain` tells what a command did.", ["find", "--explain"]),
-    DemoStep("Any part of any attribute finds an item.", ["find", "newsletter"]),
+      "Attributes are public facts about a secret. A search is fast, because it decrypts nothing and starts no "
+        + "process. `--explain` reports what a command did.", ["find", "--explain"]),
+    DemoStep("A search matches any part of any attribute.", ["find", "newsletter"]),
     DemoStep(
-      "Only `get` decrypts, and only the one item that was asked for.",
+      "Only `get` decrypts, and only the requested item.",
       ["get", "github.com/alice", "--explain"]),
     DemoStep(
-      "Attributes are changed without touching the secret.",
+      "Attributes can be changed without decrypting the secret.",
       ["set", "github.com/alice", "-j", "work account"],
       shown: "keytree set github.com/alice -j 'work account'"),
     DemoStep(
       "An item can be renamed; it keeps its id and its secret.",
       ["mv", "github.com/alice", "github.com/alice-smith"]),
-    DemoStep("What is known about it now:", ["get", "github.com", "--attributes"]),
+    DemoStep("These are its attributes now:", ["get", "github.com", "--attributes"]),
     DemoStep(
-      "Every change is a commit of git, so that what is removed stays in the history; only a key opens it.",
+      "Every change is a git commit. A removed item stays in the history, where it can be decrypted only with a key.",
       ["rm", "bank.example/4711"]),
     DemoStep(
-      "`check` holds index, files, recipients and signatures against each other.", ["check", "--decrypt"]),
+      "`check` compares the index, files, recipients and signatures.", ["check", "--decrypt"]),
   ]
 
-  /// The further steps if git is available; `~` is the home of the demo.
+  /// The additional steps if git is available; `~` is the home of the demo.
   static let together = [
     DemoStep(
-      "Another machine has a clone of the store; here it is another folder. The people in it are accepted already. "
-        + "Elsewhere `clone` asks you to compare their fingerprints.", ["clone", "~/store", "~/other"]),
+      "Another machine has a clone of the store; the demo uses another folder. The people in the store are already "
+        + "accepted here. On another machine, `clone` asks you to compare their fingerprints.",
+      ["clone", "~/store", "~/other"]),
     DemoStep(
-      "Now both change the same secret, the first one,", ["set", "github.com/alice-smith", "--secret"],
+      "Now both folders change the same secret, first this one,",
+      ["set", "github.com/alice-smith", "--secret"],
       shown: "printf %s 'battery staple' | keytree set github.com/alice-smith --secret",
       input: "battery staple"),
     DemoStep(
@@ -68,11 +71,11 @@ struct DemoStep {
       shown: "printf %s 'tin roof' | keytree --store ~/other set github.com/alice-smith --secret",
       input: "tin roof"),
     DemoStep(
-      "`sync` brings them together. The later secret has the place, and the earlier one is kept as a conflict copy. "
-        + "Here nothing is sent back, since git does not push into a folder that is in use.",
+      "`sync` merges the changes. The later secret is current, and the earlier one is kept as a conflict copy. Here "
+        + "nothing is pushed, because git does not push to a branch that is checked out.",
       ["--store", "~/other", "sync", "--pull-only"]),
     DemoStep(
-      "`resolve` lists what is in conflict, and settles it: here the item stays as it is.",
+      "`resolve` lists the conflicts and resolves them. Here the item stays as it is.",
       ["--store", "~/other", "resolve", "github.com/alice-smith", "--keep", "ours"]),
   ]
 
@@ -82,15 +85,16 @@ struct DemoStep {
   static func team(_ colleague: String) -> [DemoStep] {
     [
       DemoStep(
-        "A colleague is let in by the fingerprint of a key, from your own GnuPG keyring or from a file: every item of "
-          + "the group is sealed again, in one commit.", ["group", "add", "default", colleague]),
-      DemoStep("Who can decrypt an item is told by its packets.", ["who", "github.com/alice-smith"]),
+        "A colleague joins a group. You give the fingerprint of a key in your GnuPG keyring, or a key file. All items "
+          + "of the group are re-encrypted in one commit.", ["group", "add", "default", colleague]),
       DemoStep(
-        "When somebody leaves, everything is sealed again for the others.",
+        "`who` reads from the encrypted file who can decrypt an item.", ["who", "github.com/alice-smith"]),
+      DemoStep(
+        "When a member leaves, all items are re-encrypted for the others.",
         ["group", "remove", "default", "bob@example.org"]),
       DemoStep(
-        "That takes nothing back which was read before. The history tells which secrets these are, without "
-          + "decrypting any; each one is off the list as soon as it is changed.", ["rotate", "status"]),
+        "The former member may have kept secrets. The history shows which ones, without decrypting them. A secret "
+          + "leaves the list when it is changed.", ["rotate", "status"]),
     ]
   }
 }

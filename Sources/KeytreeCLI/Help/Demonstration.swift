@@ -6,7 +6,7 @@ internal import OpenPGP
 internal import Sync
 internal import Terminal
 
-/// The run of the demo in an environment of its own.
+/// A run of the demo in a separate environment.
 struct Demonstration {
   private let home: TemporaryHome
   private let console: Console
@@ -40,23 +40,24 @@ struct Demonstration {
   /// - Throws: `other` if a step fails; `cancelled`.
   func callAsFunction(isInterrupted: () -> Bool) throws {
     explain(
-      "This is a walk through keytree: each command as you would type it, and what it prints. It all happens in "
-        + "\(home.folder), which is removed at the end. Your store, your keys and your settings are not "
-        + "touched.")
+      "This is a tour of keytree. It shows each command as you would type it, and its output. Everything happens in "
+        + "\(home.folder), which is removed at the end. Your store, your keys and your settings are not touched."
+    )
     console.flush()
-    _ = try makeKey("Demo (thrown away) <demo@example.org>", isInterrupted)
+    _ = try makeKey("Demo (temporary) <demo@example.org>", isInterrupted)
     try show(DemoStep.all, isInterrupted)
     // Without git the store has no history, which `init` has reported.
     if Repository.realPath("\(home.folder)/store/.git") != nil { try show(DemoStep.together, isInterrupted) }
-    let colleague = try makeKey("Bob (thrown away) <bob@example.org>", isInterrupted)
+    let colleague = try makeKey("Bob (temporary) <bob@example.org>", isInterrupted)
     try show(DemoStep.team(colleague.text), isInterrupted)
     explain(
-      "That was it. The store was a plain folder, and each secret a file in it that gpg alone can open:")
+      "This is the end of the demo. The store is a plain folder, and gpg alone can decrypt each secret in it:"
+    )
     for line in [
-      "    gpg -d items/internet-password/github.com/alice-smith.gpg", "", "What to do now:", "",
-      "    keytree init                            makes your own store",
-      "    keytree import pass ~/.password-store   brings a store of pass over",
-      "    keytree import csv FILE                 or what your browser has exported",
+      "    gpg -d items/internet-password/github.com/alice-smith.gpg", "", "Next steps:", "",
+      "    keytree init                            creates your own store",
+      "    keytree import pass ~/.password-store   imports a pass store",
+      "    keytree import csv FILE                 imports an export of your browser",
       "    keytree help                            lists all commands",
     ] { console.print(line) }
   }
@@ -85,14 +86,14 @@ struct Demonstration {
       if console.outputIsClosed { throw TerminalError.outputClosed }
       guard code == .done else {
         throw CommandError.other(
-          .failure, message: "the demo ends here: this command should not have failed",
-          hint: "`keytree doctor` tries everything that keytree depends on")
+          .failure, message: "the demo failed: this command should have succeeded",
+          hint: "`keytree doctor` tests everything that keytree depends on")
       }
     }
   }
 
   private static var stopped: TerminalError {
-    .cancelled(action: "the demo was stopped, and everything removed")
+    .cancelled(action: "the demo was stopped, and its files were removed")
   }
 
   /// Prints text in lines that fit, followed by an empty line.

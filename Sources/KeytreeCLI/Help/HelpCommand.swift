@@ -7,14 +7,14 @@ enum HelpCommand: Command {
   static let manual = OptionDeclaration("man", help: "print the manual page in roff")
 
   static let declaration = CommandDeclaration(
-    name: "help", summary: "explain keytree, or one command",
+    name: "help", summary: "explain keytree or one command",
     operands: [
       OperandDeclaration("COMMAND", .bytes, count: .any, completion: .command, help: "the command to explain")
     ],
     options: [manual],
     examples: [
       Example("keytree help", "lists the commands"),
-      Example("keytree help import csv", "explains one"),
+      Example("keytree help import csv", "explains one command"),
       Example("keytree help --man", "prints the manual page; `man -l -` shows it"),
     ])
 

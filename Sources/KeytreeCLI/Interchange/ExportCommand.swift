@@ -10,83 +10,85 @@ internal import Terminal
 /// `keytree export`: exports secrets from the store for other programs.
 enum ExportCommand: Command {
   static let plaintext = OptionDeclaration(
-    "plaintext", help: "write the secrets in the open: whoever reads the file has them")
+    "plaintext", help: "write the secrets unencrypted: anyone who can read the file can read them")
   static let recipient = OptionDeclaration(
     "recipient", .required(ValueDeclaration("FPR", .text)),
-    help: "encrypt to this key: somebody of the store, or a key of your own GnuPG keyring", isRepeatable: true
-  )
+    help: "encrypt to this key of a person in the store, or of your own GnuPG keyring", isRepeatable: true)
   static let dryRun = OptionDeclaration(
-    "dry-run", help: "only report what would not arrive whole; nothing is written")
+    "dry-run", help: "only report what would be lost; nothing is written")
   static let acceptLoss = OptionDeclaration(
-    "accept-loss", help: "export the rest although something would be lost")
+    "accept-loss", help: "export even if some data is lost")
   static let csvFormat = format(["chrome", "bitwarden"])
   static let jsonFormat = format(["keytree", "bitwarden"])
 
   private static func format(_ names: [String]) -> OptionDeclaration {
     OptionDeclaration(
       "format", .required(ValueDeclaration("PROGRAM", .choice(names))),
-      help: "the program that is to read it: \(names.joined(separator: " or ")); the first is the default")
+      help:
+        "the program that will read the file: \(names.joined(separator: " or ")); the first is the default")
   }
 
   private static let text = OperandDeclaration(
-    "TEXT", .bytes, count: .optional, help: "export items with this in any attribute; else all")
-  private static let file = OperandDeclaration("FILE", .text, completion: .file, help: "the file to make")
+    "TEXT", .bytes, count: .optional, help: "export only items with this text in any attribute")
+  private static let file = OperandDeclaration("FILE", .text, completion: .file, help: "the file to create")
   private static let options =
     [plaintext, recipient, dryRun, acceptLoss, ItemSearch.ignoreCase] + AttributeOptions.all
   private static let codes: [Int32] = [1, 2, 3, 4, 5, 7, 8, 9, 10].filter { $0 > 2 }
 
   static let pass = CommandDeclaration(
-    name: "pass", summary: "make a store of pass",
+    name: "pass", summary: "create a pass store",
     details: [
-      "A file for each item: its first line is the secret, then come the fields `note` and `otp`. Any other field is a "
-        + "file of its own. The files are encrypted to `--recipient`, as `.gpg-id` "
-        + "says."
+      "Creates one file for each item: the first line is the secret, followed by the fields `note` and `otp`. Each "
+        + "other field is a separate file. The files are encrypted to the keys of `--recipient`, which `.gpg-id` "
+        + "lists."
     ],
     operands: [
       OperandDeclaration(
-        "DIR", .text, completion: .folder, help: "the folder to make; it may be there, empty"),
+        "DIR", .text, completion: .folder, help: "the folder to create; an empty folder may exist"),
       text,
     ],
     options: options,
     examples: [
       Example(
         "keytree export pass store --recipient 0123456789ABCDEF0123456789ABCDEF01234567",
-        "what `PASSWORD_STORE_DIR=store pass` reads")
+        "creates a store that `PASSWORD_STORE_DIR=store pass` can read")
     ],
     exitCodes: codes)
   static let csv = CommandDeclaration(
-    name: "csv", summary: "make a CSV file",
+    name: "csv", summary: "create a CSV file",
     details: [
-      "For Chrome, which Edge and Brave read as well, or for Bitwarden. A field that begins with `=`, `+`, `-` or "
-        + "`@` is written as it is: do not open the file with a spreadsheet."
+      "For Chrome, Edge and Brave, or for Bitwarden. A value that begins with `=`, `+`, `-` or `@` is written "
+        + "unchanged: do not open the file in a spreadsheet."
     ],
     operands: [file, text], options: [csvFormat] + options,
     examples: [
-      Example("keytree export csv out.csv --plaintext --dry-run", "reports what would not arrive whole"),
-      Example("keytree export csv out.csv --plaintext --format bitwarden", "what Bitwarden imports"),
+      Example("keytree export csv out.csv --plaintext --dry-run", "reports what would be lost"),
+      Example(
+        "keytree export csv out.csv --plaintext --format bitwarden",
+        "creates a file that Bitwarden can import"),
     ],
     exitCodes: codes)
   static let json = CommandDeclaration(
-    name: "json", summary: "make a JSON file",
+    name: "json", summary: "create a JSON file",
     details: [
-      "Keytree's own form keeps every attribute and the exact secret, which `import json` reads; Bitwarden's is what "
-        + "Bitwarden imports."
+      "The format of keytree keeps every attribute and the exact secret; `import json` reads it. The format of "
+        + "Bitwarden can be imported by Bitwarden."
     ],
     operands: [file, text], options: [jsonFormat] + options,
     examples: [
       Example(
         "keytree export json backup.json.gpg --recipient 0123456789ABCDEF0123456789ABCDEF01234567",
-        "everything, sealed")
+        "exports everything, encrypted")
     ],
     exitCodes: codes)
 
   static let declaration = CommandDeclaration(
-    name: "export", summary: "take secrets out for another program",
+    name: "export", summary: "export secrets for other programs",
     details: [
-      "Nothing is written in the open without `--plaintext`; with `--recipient` the result is encrypted. Files are "
-        + "made for you alone, and never over one that is there.",
-      "When something would not arrive whole, nothing is written and the exit code is 1, unless `--accept-loss`. Ids "
-        + "and times are not taken for a loss.",
+      "Secrets are written unencrypted only with `--plaintext`; with `--recipient`, the result is encrypted. Only you "
+        + "can access the new files. Existing files are never overwritten.",
+      "If some data would be lost, nothing is written and the exit code is 1, unless you give `--accept-loss`. Ids "
+        + "and times do not count as lost data.",
     ],
     subcommands: [pass, csv, json])
 
@@ -96,7 +98,7 @@ enum ExportCommand: Command {
     }
     guard target != "-" else {
       throw call.misuse(
-        .advised("an export is a file, not standard output", hint: "`./-` is a file of this name"))
+        .advised("an export cannot be written to standard output", hint: "`./-` is a file with this name"))
     }
     let isTree = call.path.last?.name == pass.name
     try requireProtection(call, isTree: isTree)
@@ -112,11 +114,12 @@ enum ExportCommand: Command {
       call.explain(keyring.engineStatistics + (sealer?.statistics ?? EngineStatistics()))
     }
     let found = try search.run(in: keyring.index)
-    // An export that silently lacks an item would be worse than none.
+    // An export must not silently omit an item.
     guard found.problems.isEmpty else { throw CommandError.noMatchButDamage("all items") }
     guard !found.logins.isEmpty else {
       throw CommandError.other(
-        .notFound, message: "no item matches", hint: "`keytree find` lists the items by the same words")
+        .notFound, message: "no item matches",
+        hint: "`keytree find` lists the items, with the same TEXT and options")
     }
     let run = ExportRun(
       call: call, keyring: keyring, target: target, sealer: sealer, isDryRun: call.arguments.has(dryRun),
@@ -141,20 +144,20 @@ enum ExportCommand: Command {
     if isTree, isOpen {
       throw call.misuse(
         .advised(
-          "a store of pass is always encrypted",
-          hint: "give `--recipient FPR`, your own key for one; `keytree status` shows it"))
+          "a pass store is always encrypted",
+          hint: "give `--recipient FPR`, for example your own key; `keytree status` shows it"))
     }
     if !isOpen, !isSealed {
       throw call.misuse(
         .advised(
-          isTree ? "it is not said whom the files are for" : "it is not said who may read the file",
+          isTree ? "`--recipient` is missing" : "`--recipient` or `--plaintext` is missing",
           hint: isTree
-            ? "`--recipient FPR` encrypts them to a key"
-            : "`--recipient FPR` encrypts it to a key, `--plaintext` writes it in the open"))
+            ? "`--recipient FPR` encrypts the files to a key"
+            : "`--recipient FPR` encrypts the file to a key, `--plaintext` writes it unencrypted"))
     }
   }
 
-  /// Returns a sealer for the keys of `--recipient`: of people of the store, else of the user's own keyring.
+  /// Returns an encryptor for the keys of `--recipient`, from the store or else from the user's own keyring.
   private static func sealer(_ call: CommandCall, _ keyring: Keyring) throws -> MessageEncryptor? {
     let words = call.arguments.values(recipient)
     guard !words.isEmpty else { return nil }

@@ -28,7 +28,7 @@ final class ExportFolder {
     Self.removePartials(of: path)
     let partial = "\(path).\(UInt32.random(in: 0x1000_0000...UInt32.max))\(Self.suffix)"
     guard unsafe mkdir(partial, 0o700) == 0 else {
-      throw UserFileError(action: "make the folder", path: path, errno: errno)
+      throw UserFileError(action: "create the folder", path: path, errno: errno)
     }
     (self.path, self.partial) = (path, partial)
     descriptor = unsafe keytree_openat(
@@ -70,13 +70,13 @@ final class ExportFolder {
     var facts = stat()
     guard unsafe lstat(path, &facts) == 0 else {
       if errno == ENOENT { return }
-      throw UserFileError(action: "make the folder", path: path, errno: errno)
+      throw UserFileError(action: "create the folder", path: path, errno: errno)
     }
     let folder = unsafe keytree_openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0)
-    guard folder >= 0 else { throw UserFileError(action: "make the folder", path: path, errno: EEXIST) }
+    guard folder >= 0 else { throw UserFileError(action: "create the folder", path: path, errno: EEXIST) }
     defer { close(folder) }
     guard let names = try? FolderNames.list(folder), names.isEmpty else {
-      throw UserFileError(action: "make the folder", path: path, errno: EEXIST)
+      throw UserFileError(action: "create the folder", path: path, errno: EEXIST)
     }
   }
 
@@ -127,7 +127,7 @@ final class ExportFolder {
   }
 
   private func failure(_ number: Int32) -> UserFileError {
-    UserFileError(action: "make the folder", path: path, errno: number)
+    UserFileError(action: "create the folder", path: path, errno: number)
   }
 
   deinit {

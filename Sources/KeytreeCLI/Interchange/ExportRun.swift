@@ -13,7 +13,7 @@ struct ExportRun {
   let keyring: Keyring
   /// The path to write to.
   let target: String
-  /// The sealer for the recipients; nil for plain text.
+  /// The encryptor for the recipients; nil for plaintext.
   let sealer: MessageEncryptor?
   let isDryRun: Bool
   let acceptsLoss: Bool
@@ -29,7 +29,7 @@ struct ExportRun {
       defer { progress.step() }
       return ExportedItem(record: record, secret: SecretSlice(try keyring.secret(for: record)))
     }
-    // The first one alone, because it may ask for a passphrase (threat T36).
+    // The first item is decrypted alone, because it may prompt for a passphrase (threat T36).
     var items = [try item(records[0])]
     items += try WorkerPool(workers: try call.host().workers).map(records.count - 1) {
       number -> ExportedItem in
@@ -62,7 +62,7 @@ struct ExportRun {
     let folder = try ExportFolder(path: target)
     let ids = sealer.recipients.map { $0.text + "\n" }.joined()
     try folder.write([Array(".gpg-id".utf8)], Array(ids.utf8))
-    let progress = WorkProgress("seal", total: tree.files.count, console: call.console)
+    let progress = WorkProgress("encrypt", total: tree.files.count, console: call.console)
     defer { progress.finish() }
     let files = tree.files
     let messages: [[UInt8]] = try WorkerPool(workers: try call.host().workers).map(files.count) {
@@ -80,7 +80,7 @@ struct ExportRun {
     sayDone()
   }
 
-  /// Shows the report. Returns true if the export may be written.
+  /// Prints the report. Returns true if the export may be written.
   private func settle(_ report: ExportReport) throws -> Bool {
     let isRefused = report.lossCount > 0 && !acceptsLoss
     let console = call.console
@@ -98,8 +98,8 @@ struct ExportRun {
       throw CommandError.other(
         .failure,
         message: isDryRun
-          ? "\(count) would not arrive whole" : "nothing was exported: \(count) would not arrive whole",
-        hint: "`--accept-loss` exports the rest; `export json --format keytree` loses nothing")
+          ? "\(count) would lose data" : "nothing was exported: \(count) would lose data",
+        hint: "`--accept-loss` exports the items anyway; `export json --format keytree` loses nothing")
     }
     if isDryRun { console.say("Nothing was written.") }
     return !isDryRun
@@ -108,7 +108,7 @@ struct ExportRun {
   private func sayDone() {
     call.console.say(
       sealer == nil
-        ? "\(target) holds these secrets in the open: remove it when it has done its work."
+        ? "\(target) contains these secrets unencrypted: remove it when you no longer need it."
         : "Wrote \(target).")
   }
 }

@@ -12,11 +12,11 @@ enum ImportCommand: Command {
   static let history = HistoryUse.after
 
   static let declaration = CommandDeclaration(
-    name: "import", summary: "bring secrets over from another program",
+    name: "import", summary: "import secrets from other programs",
     details: [
-      "One step: everything is imported, or nothing. Run twice, it adds nothing the second time. What has the "
-        + "name of another secret gets a name beside it; nothing in the store is replaced.",
-      "When something would be lost, nothing is imported and the exit code is 1, unless `--accept-loss`.",
+      "An import adds everything in one step, or nothing. If you run it again, it adds nothing. If another secret "
+        + "already has a name, the new item gets a different name; no item in the store is replaced.",
+      "If some data would be lost, nothing is imported and the exit code is 1, unless you give `--accept-loss`.",
     ],
     subcommands: [pass, csv, bitwarden, onePassword, keePass, netrc, keychainDump, json])
 
@@ -42,7 +42,7 @@ enum ImportCommand: Command {
     try run(draft)
     if reading == nil, source != "-", !run.isDryRun {
       call.console.say(
-        "\(source) still holds these secrets in the open: remove it when all is well.")
+        "\(source) still contains these secrets unencrypted: check the import, then remove the file.")
     }
     return .done
   }

@@ -4,16 +4,16 @@ internal import CommandSupport
 // The formats of `keytree import`, each with its declaration.
 extension ImportCommand {
   static let dryRun = OptionDeclaration(
-    "dry-run", help: "only report what becomes what, and what would be lost; nothing is changed")
+    "dry-run", help: "only report what would be imported and what would be lost; nothing is changed")
   static let acceptLoss = OptionDeclaration(
-    "accept-loss", help: "import the rest although something would be lost")
-  static let local = OptionDeclaration("local", help: "keep all items on this machine, out of git")
+    "accept-loss", help: "import even if some data is lost")
+  static let local = OptionDeclaration("local", help: "keep all items only on this machine, not in git")
   static let map = OptionDeclaration(
     "map", .required(ValueDeclaration("COLUMN=NAME", .text)),
-    help: "what a column is: `secret`, `note`, `otp`, `url`, or the attribute it becomes", isRepeatable: true)
+    help: "the meaning of a column: `secret`, `note`, `otp`, `url` or an attribute", isRepeatable: true)
   static let unknownAsAttributes = OptionDeclaration(
     "unknown-as-attributes",
-    help: "make fields that nobody knows custom attributes, which are public, in place of sealing them")
+    help: "import unknown fields as custom attributes, which are public, instead of encrypted fields")
 
   private static func file(_ help: String) -> OperandDeclaration {
     OperandDeclaration("FILE", .text, completion: .file, help: help)
@@ -23,104 +23,103 @@ extension ImportCommand {
   private static let codes: [Int32] = [3, 4, 7, 8, 9, 10, 11, 12]
 
   static let pass = CommandDeclaration(
-    name: "pass", summary: "bring a store of pass over",
+    name: "pass", summary: "import a pass store",
     details: [
-      "The first line of a file is the secret, exact to its last byte. Everything after it is kept, byte for "
-        + "byte, in the field `note`, and an `otpauth` URI becomes the field `otp` as well. "
-        + "`folder/host/name` becomes an internet password of that host, anything else a generic one; the "
-        + "attribute `pass` keeps the path.",
-      "Links are not followed: a link inside of the store is kept as a second name. Files for other people's "
-        + "keys, stray files and links that lead out of the store are losses.",
+      "The first line of a file becomes the secret, exact to the last byte. Everything after it is kept, byte for "
+        + "byte, in the field `note`, and an `otpauth` URI also becomes the field `otp`. `folder/host/name` becomes "
+        + "an internet password of that host, any other path a generic password; the attribute `pass` keeps the path.",
+      "Links are not followed: a link inside the store is kept as a second name. Files encrypted to other people's "
+        + "keys, stray files and links that lead out of the store are reported as lost.",
     ],
     operands: [
       OperandDeclaration(
-        "DIR", .text, completion: .folder, help: "the folder, most often `~/.password-store`")
+        "DIR", .text, completion: .folder, help: "the folder, usually `~/.password-store`")
     ],
     options: [dryRun, acceptLoss, local, AttributeOptions.group],
     examples: [
-      Example("keytree import pass ~/.password-store --dry-run", "reports, changes nothing"),
+      Example("keytree import pass ~/.password-store --dry-run", "reports, and changes nothing"),
       Example("keytree import pass ~/.password-store", "imports everything, or nothing"),
     ],
     exitCodes: codes)
   static let csv = CommandDeclaration(
-    name: "csv", summary: "bring a CSV file over",
+    name: "csv", summary: "import a CSV file",
     details: [
-      "The program it comes from is told by its first row: Chrome, Edge, Brave, Firefox, Apple Passwords, "
-        + "Bitwarden, 1Password, KeePassXC, KeePass 1, LastPass, Dashlane, NordPass, Proton Pass. Notes, one-time "
-        + "passwords and columns that nobody knows become fields of the login, never attributes: "
-        + "attributes are public. `--unknown-as-attributes` makes such columns attributes nevertheless.",
-      "The path of a URL stays public, a token in it as well.",
+      "The first row identifies the program that wrote the file: Chrome, Edge, Brave, Firefox, Apple Passwords, "
+        + "Bitwarden, 1Password, KeePassXC, KeePass 1, LastPass, Dashlane, NordPass or Proton Pass. Notes, one-time "
+        + "passwords and unknown columns become fields of the login, not attributes, because attributes are public. "
+        + "With `--unknown-as-attributes`, unknown columns become attributes.",
+      "The path of a URL is public, including a token in it.",
     ],
     operands: [textFile],
     options: [map, unknownAsAttributes, dryRun, acceptLoss, local, AttributeOptions.group],
     examples: [
-      Example("keytree import csv passwords.csv", "imports what a browser has exported"),
+      Example("keytree import csv passwords.csv", "imports the export of a browser"),
       Example(
         "keytree import csv vault.csv --map login=account --map pw=secret --map site=url",
-        "the columns of another program"),
+        "imports the columns of another program"),
     ],
     exitCodes: codes)
   static let bitwarden = CommandDeclaration(
-    name: "bitwarden", summary: "bring an unencrypted JSON export of Bitwarden over",
+    name: "bitwarden", summary: "import an unencrypted JSON export of Bitwarden",
     details: [
-      "Logins, notes, cards, identities and SSH keys; custom fields and older passwords are sealed beside them. "
-        + "What is in the trash is skipped; passkeys are losses. An encrypted export is refused."
+      "Imports logins, notes, cards, identities and SSH keys. Custom fields and older passwords are encrypted with "
+        + "them. Items in the trash are skipped; passkeys are reported as lost. An encrypted export is refused."
     ],
     operands: [textFile], options: [unknownAsAttributes, dryRun, acceptLoss, local, AttributeOptions.group],
-    examples: [Example("keytree import bitwarden vault.json --dry-run", "reports, changes nothing")],
+    examples: [Example("keytree import bitwarden vault.json --dry-run", "reports, and changes nothing")],
     exitCodes: codes)
   static let onePassword = CommandDeclaration(
-    name: "1pux", summary: "bring a 1PUX export of 1Password over",
+    name: "1pux", summary: "import a 1PUX export of 1Password",
     details: [
-      "All fields of all sections, documents and older passwords are sealed beside the password. What was "
-        + "deleted is skipped; passkeys and files of more than 1 MiB are losses. The archive is read in memory, "
-        + "nothing of it is unpacked to the disk."
+      "All fields of all sections, documents and older passwords are encrypted with the password. Deleted items are "
+        + "skipped; passkeys and files of more than 1 MiB are reported as lost. The archive is read in memory, and "
+        + "nothing in it is unpacked to the disk."
     ],
     operands: [file("the archive")],
     options: [unknownAsAttributes, dryRun, acceptLoss, local, AttributeOptions.group],
     examples: [Example("keytree import 1pux vault.1pux", "imports everything, or nothing")],
     exitCodes: codes)
   static let keePass = CommandDeclaration(
-    name: "keepass-xml", summary: "bring an XML export of KeePass over",
+    name: "keepass-xml", summary: "import an XML export of KeePass",
     details: [
-      "Groups become the attribute `folder`; further strings, attached files and older versions are sealed beside "
-        + "the password. The recycle bin is skipped; files of more than 1 MiB are losses. A document type is "
-        + "refused, so there are no entities."
+      "Groups become the attribute `folder`. Additional strings, attached files and older versions are encrypted with "
+        + "the password. The recycle bin is skipped; files of more than 1 MiB are reported as lost. A document type "
+        + "declaration is refused, so the file cannot define entities."
     ],
     operands: [textFile], options: [unknownAsAttributes, dryRun, acceptLoss, local, AttributeOptions.group],
     examples: [
-      Example("keytree import keepass-xml vault.xml", "imports what KeePass or KeePassXC has exported")
+      Example("keytree import keepass-xml vault.xml", "imports an export of KeePass or KeePassXC")
     ],
     exitCodes: codes)
   static let netrc = CommandDeclaration(
-    name: "netrc", summary: "bring a .netrc or .authinfo over",
+    name: "netrc", summary: "import a .netrc or .authinfo file",
     details: [
-      "Each `machine` becomes an internet password; `default` becomes a generic password of the service "
-        + "`default`. `macdef` is a loss."
+      "Each `machine` becomes an internet password; `default` becomes a generic password of the service `default`. "
+        + "`macdef` is reported as lost."
     ],
     operands: [textFile], options: [dryRun, acceptLoss, local, AttributeOptions.group],
     examples: [
       Example("keytree import netrc ~/.netrc", "imports every machine"),
-      Example("gpg -d ~/.authinfo.gpg | keytree import netrc -", "imports a file that is encrypted"),
+      Example("gpg -d ~/.authinfo.gpg | keytree import netrc -", "imports an encrypted file"),
     ],
     exitCodes: codes)
   static let keychainDump = CommandDeclaration(
-    name: "keychain-dump", summary: "bring a dump of a macOS keychain over",
+    name: "keychain-dump", summary: "import a dump of a macOS keychain",
     details: [
-      "The text that `security dump-keychain -d` prints on a Mac. Passwords and secure notes keep their "
-        + "attributes; certificates and keys, which a dump does not have, are losses."
+      "Reads the text that `security dump-keychain -d` prints on a Mac. Passwords and secure notes keep their "
+        + "attributes; certificates and keys, which a dump does not contain, are reported as lost."
     ],
     operands: [textFile], options: [dryRun, acceptLoss, local, AttributeOptions.group],
-    examples: [Example("keytree import keychain-dump login.txt --dry-run", "reports, changes nothing")],
+    examples: [Example("keytree import keychain-dump login.txt --dry-run", "reports, and changes nothing")],
     exitCodes: codes)
   static let json = CommandDeclaration(
-    name: "json", summary: "bring an export of keytree over",
+    name: "json", summary: "import an export of keytree",
     details: [
-      "What `keytree export json` has written: every attribute and the exact secret. The items get new ids and "
-        + "times; they stay in the groups they were in where this keyring has these, unless `--group` says "
-        + "otherwise, and what was kept on one machine alone stays on this one."
+      "Reads the output of `keytree export json`: every attribute and the exact secret. The items get new ids and "
+        + "times. They stay in their groups if this keyring has these groups, unless you give `--group`. Items that "
+        + "were kept only on one machine are kept only on this machine."
     ],
     operands: [textFile], options: [dryRun, acceptLoss, local, AttributeOptions.group],
-    examples: [Example("gpg -d keyring.json.gpg | keytree import json -", "imports a sealed export")],
+    examples: [Example("gpg -d keyring.json.gpg | keytree import json -", "imports an encrypted export")],
     exitCodes: codes)
 }

@@ -39,7 +39,7 @@ struct ImportRun {
     if late > 0 {
       throw CommandError.other(
         .failure, message: "\(late) of these items were added by another process at the same time",
-        hint: "run it again: it compares them, and adds what is missing")
+        hint: "run the command again: it compares the items, and adds those that are missing")
     }
     if isDryRun { console.say("Nothing was changed.") }
   }
@@ -61,7 +61,7 @@ struct ImportRun {
 
   /// Adds and completes items in one transaction.
   ///
-  /// - Returns: the number of items that another process added in the meantime. Their secrets were not compared.
+  /// - Returns: the number of items that another process added concurrently. Their secrets were not compared.
   private func apply(_ plan: ImportPlan) throws -> Int {
     let items = plan.additions.map {
       NewItem(
@@ -71,7 +71,7 @@ struct ImportRun {
     let updates = plan.completions.map {
       PlannedUpdate($0.record, AttributeChanges(set: $0.attributes))
     }
-    let progress = WorkProgress("seal", total: items.count, console: console)
+    let progress = WorkProgress("encrypt", total: items.count, console: console)
     defer { progress.finish() }
     let count = items.count + updates.count
     let outcomes = try keyring.addAll(

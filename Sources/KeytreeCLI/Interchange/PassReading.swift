@@ -24,8 +24,8 @@ final class PassReading: Sendable {
     guard tree.isPasswordStore() else {
       throw CommandError.other(
         .failure,
-        message: "cannot import \(path): it is no password store, it has no .gpg-id",
-        hint: "name the top folder of the store, `~/.password-store` for one")
+        message: "cannot import \(path): it is not a pass store, because it has no .gpg-id",
+        hint: "give the top folder of the store, for example `~/.password-store`")
     }
     reader = try MessageDecryptor(host: host)
   }
@@ -39,8 +39,7 @@ final class PassReading: Sendable {
   ///   - path: the path of the store, for messages.
   ///   - console: the console for the progress bar.
   /// - Throws: `other` if a folder cannot be read; `KeyringError` for an error that concerns all items: a cancelled
-  ///   prompt,
-  ///   an unreachable agent. An error of one item is a loss in the draft.
+  ///   prompt, an unreachable agent. An error of one item is a loss in the draft.
   func draft(path: String, console: Console) throws -> ImportDraft {
     let listing: PassListing
     do {

@@ -26,7 +26,7 @@ final class StoredSecrets: Sendable {
     guard let first = records.first else { return }
     let progress = WorkProgress("compare", total: records.count, console: console)
     defer { progress.finish() }
-    // The first one alone, because it may ask for a passphrase (threat T36).
+    // The first item is decrypted alone, because it may prompt for a passphrase (threat T36).
     _ = try digest(of: first)
     progress.step()
     _ = try WorkerPool(workers: workers).map(records.count - 1) { number -> Int in

@@ -8,34 +8,35 @@ internal import Terminal
 enum AddCommand: Command {
   static let history = HistoryUse.after
   static let item = OperandDeclaration(
-    "ITEM", .bytes, count: .optional, help: "`container/account` or `container`; options can stand for it")
+    "ITEM", .bytes, count: .optional, help: "`container/account` or `container`; options can replace it")
   static let generate = OptionDeclaration(
     "generate",
     .optional(ValueDeclaration("N", .integer(SecretGenerator.lengths))),
-    help: "make the secret by chance, \(SecretGenerator.defaultLength) or N characters")
+    help: "generate a secret of \(SecretGenerator.defaultLength) or N characters")
   static let update = OptionDeclaration(
-    "update", help: "when the item exists, replace its secret and set the attributes given")
-  static let local = OptionDeclaration("local", help: "keep the item on this machine, out of git")
+    "update", help: "if the item exists, replace its secret and set the given attributes")
+  static let local = OptionDeclaration("local", help: "keep the item only on this machine, not in git")
 
   static let declaration = CommandDeclaration(
     name: "add", summary: "store a new secret",
     details: [
-      "On a terminal the secret is asked for, twice. Otherwise it is all of standard input, to the last "
-        + "byte: a line feed at its end belongs to it. It is never an argument.",
-      "A new item is an internet password; `generic:` in front of its name, or `--service`, makes it a "
-        + "generic one. A name is split at its first `/`; an account that holds `/` is fine, a server that "
-        + "does is given with `--server`.",
-      "With `--field` the secret becomes a field of the item: it has its server, account and the rest of its primary "
-        + "key, and it is in its group unless `--group` names another one. The item need not be there.",
-      "An item exists when one has the same class and primary key, which for an internet password is account, "
-        + "server, protocol, port, path, security domain and kind of authentication, for a generic one account "
-        + "and service. An empty secret is refused, and one of more than 1 MiB.",
+      "On a terminal, it prompts twice for the secret. Otherwise the secret is all of standard input, including a "
+        + "line feed at its end. The secret is never an argument.",
+      "A new item is an internet password; `generic:` in front of its name, or `--service`, makes it a generic "
+        + "password. A name is split at its first `/`. An account can contain `/`; give a server that contains `/` "
+        + "with `--server`.",
+      "With `--field`, the secret becomes a field of the item: it has the primary key of the item (server, account "
+        + "and the rest), and it is in the item's group unless you give `--group`. The item does not have to exist.",
+      "An item already exists if another item has the same class and primary key. The primary key of an internet "
+        + "password is account, server, protocol, port, path, security domain and authentication type; that of a "
+        + "generic password is account and service. An empty secret is refused, and so is a secret of more than 1 MiB.",
     ],
     operands: [item], options: [AttributeOptions.field, generate, update, local] + AttributeOptions.all,
     examples: [
-      Example("keytree add github.com/alice", "asks for the secret, twice"),
-      Example("keytree add github.com/alice --generate -l GitHub", "makes a secret of 24 characters"),
-      Example("printf %s \"$TOKEN\" | keytree add generic:mailer/bot", "takes it from standard input"),
+      Example("keytree add github.com/alice", "prompts twice for the secret"),
+      Example("keytree add github.com/alice --generate -l GitHub", "generates a secret of 24 characters"),
+      Example(
+        "printf %s \"$TOKEN\" | keytree add generic:mailer/bot", "reads the secret from standard input"),
     ],
     exitCodes: [3, 5, 9, 10, 11, 12])
 

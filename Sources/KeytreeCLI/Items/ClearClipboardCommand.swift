@@ -4,24 +4,27 @@ internal import CommandSupport
 internal import Secrets
 internal import Terminal
 
-/// `keytree clear-clipboard`: the background process that `--clip` starts to clear the clipboard after its time.
+/// `keytree clear-clipboard`: the background process that `--clip` starts to clear the clipboard after a delay.
 ///
 /// It does not know the secret: it reads a salted digest from standard input. It has no terminal and keeps nothing open
 /// of the process that used `--clip`. Without operands it immediately clears clipboards that such a process did not
 /// clear because it was killed.
 enum ClearClipboardCommand: Command {
   static let declaration = CommandDeclaration(
-    name: ClipboardTarget.clearCommand, summary: "clear the clipboard after a time",
+    name: ClipboardTarget.clearCommand, summary: "clear the clipboard after a delay",
     details: [
-      "Without operands it clears the clipboard at once if a secret was put there with `--clip` and was not cleared.",
-      "With operands it is for `--clip` alone, which starts it. Standard input names what is to be cleared.",
+      "Without operands, it clears the clipboard immediately if a secret that `--clip` copied there was not cleared.",
+      "With operands, it is only for `--clip`, which starts it. Standard input identifies the secret to clear.",
     ],
     operands: [
       OperandDeclaration(
         "WAY", .choice(Clipboard.Way.allCases.map(\.rawValue)), count: .optional, help: "the programs to use"),
-      OperandDeclaration("N", .integer(1...86_400), count: .optional, help: "how many seconds to wait"),
+      OperandDeclaration("N", .integer(1...86_400), count: .optional, help: "the number of seconds to wait"),
     ],
-    examples: [Example("keytree clear-clipboard xclip 45", "waits, and clears what is named")],
+    examples: [
+      Example(
+        "keytree clear-clipboard xclip 45", "waits, then clears the secret that standard input identifies")
+    ],
     isHidden: true)
 
   static func run(_ call: CommandCall) throws -> ExitCode {
@@ -33,7 +36,7 @@ enum ClearClipboardCommand: Command {
     let input = try call.console.readAll(limit: 1024)
     guard let mark = ClipboardMark(unsafe input.withBytes { unsafe String(decoding: $0, as: UTF8.self) })
     else {
-      throw call.misuse(.other("this is for `--clip` alone"))
+      throw call.misuse(.other("only `--clip` runs this command with operands"))
     }
     guard keytree_detach() == 0 else { return .failure }
     keytree_sleep(seconds)
@@ -45,7 +48,7 @@ enum ClearClipboardCommand: Command {
     return .done
   }
 
-  /// Clears every clipboard of the session that may still hold a secret.
+  /// Clears every clipboard of the session that may still contain a secret.
   private static func clearNow(_ call: CommandCall) throws -> ExitCode {
     var isCleared = false
     for clipboard in Clipboard.all(call.environment) {
@@ -56,7 +59,7 @@ enum ClearClipboardCommand: Command {
       try turns.finishAll()
       isCleared = true
     }
-    call.console.say(isCleared ? "Cleared the clipboard." : "No secret of keytree is in the clipboard.")
+    call.console.say(isCleared ? "Cleared the clipboard." : "The clipboard contains no secret of keytree.")
     return .done
   }
 
@@ -65,7 +68,7 @@ enum ClearClipboardCommand: Command {
 
   /// Returns true if the secret is still in the clipboard, or if that cannot be determined.
   ///
-  /// Reading fails while the owner of the content is busy, and a locked screen may prevent it.
+  /// Reading fails while the program that owns the content is busy, and a locked screen may prevent it.
   private static func holds(_ mark: ClipboardMark, _ clipboard: Clipboard) -> Bool {
     guard clipboard.isReadable else { return true }
     for look in 1...looks {

@@ -3,14 +3,14 @@ internal import CommandSupport
 internal import Keyring
 internal import KeyringModel
 
-/// `keytree cp`: duplicates an item.
+/// `keytree cp`: copies an item.
 enum CopyCommand: Command {
   static let history = HistoryUse.after
   static let declaration = CommandDeclaration(
     name: "cp", summary: "copy an item under another name",
     details: [
-      "What the new name does not say is taken from the item. The attribute options are values of the copy. "
-        + "The copy is an item of its own with a new id. The fields of the item are copied with it."
+      "Parts that the new name does not give are taken from the item. The attribute options set attributes of the "
+        + "copy. The copy is a separate item with a new id. The fields of the item are copied, too."
     ],
     operands: [
       OperandDeclaration("ITEM", .bytes, completion: .item, help: "the item"),

@@ -11,16 +11,16 @@ enum EditCommand: Command {
   static let declaration = CommandDeclaration(
     name: "edit", summary: "change the secret of an item in your editor",
     details: [
-      "The file is in memory (tmpfs) and is wiped when the editor ends, in whatever way; without a folder in "
-        + "memory nothing is edited. vim, neovim, nano and Emacs are told to keep no copies. The editor is "
-        + "`$VISUAL`, else `$EDITOR`, else vi; no shell is started.",
-      "When the item was changed while it was open in the editor, nothing is overwritten: what was edited is "
-        + "kept as a conflict copy, which `keytree resolve` shows and settles.",
-      "When the secret had no line feed at its end, one that the editor added is taken off again.",
+      "The file is in memory (tmpfs) and is wiped when the editor ends for any reason. Without a folder in memory, "
+        + "nothing is edited. vim, neovim, nano and Emacs are told to keep no copies. The editor is `$VISUAL`, else "
+        + "`$EDITOR`, else vi; no shell is started.",
+      "If the item was changed while the editor was open, nothing is overwritten: your version is kept as a conflict "
+        + "copy, which `keytree resolve` lists and resolves.",
+      "If the secret had no line feed at its end, a line feed that the editor added is removed.",
     ],
     operands: [
       OperandDeclaration(
-        "ITEM", .bytes, count: .optional, completion: .item, help: "the item; options can stand for it")
+        "ITEM", .bytes, count: .optional, completion: .item, help: "the item; options can replace it")
     ],
     options: [AttributeOptions.field] + AttributeOptions.all,
     examples: [Example("keytree edit generic:notes/router", "opens the secret in your editor")],
@@ -44,7 +44,7 @@ enum EditCommand: Command {
     case .replaced(let result):
       call.report("Changed the secret of", result)
     case .restored(let result):
-      call.report("It was removed meanwhile; stored it again as", result)
+      call.report("The item was removed concurrently; stored it again as", result)
     case .kept(let copy):
       if call.globals.json { call.console.write(RecordMembers.of(copy)) }
       throw CommandError.editedMeanwhile(record.reference, keptAs: copy.reference)

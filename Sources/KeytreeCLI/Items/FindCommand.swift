@@ -13,16 +13,16 @@ enum FindCommand: Command {
   static let declaration = CommandDeclaration(
     name: "find", aliases: ["ls"], summary: "list items by their attributes",
     details: [
-      "TEXT is searched for in the value of every attribute, custom ones too; numbers count by their digits. "
-        + "Class, group, id and times are no attributes: `--class`, `--group` and `#` choose by them. "
-        + "The other options want the whole value.",
-      "Nothing is ever decrypted. The columns are class, container, account, label, group and time of the "
-        + "last change: aligned on a terminal, separated by tabs and without a header in a pipe.",
+      "TEXT is searched in the value of every attribute, including custom attributes; numbers match by their digits. "
+        + "Class, group, id and times are not attributes: select by them with `--class`, `--group` and `#`. The other "
+        + "options match the whole value.",
+      "Nothing is decrypted. The columns are class, container, account, label, group and time of the last change: "
+        + "aligned on a terminal, separated by tabs and without a header in a pipe.",
       "An item is listed with the names of its fields: on a terminal in a column, with `--json` as `fields`. A field "
-        + "whose item is gone is listed by itself.",
-      "In a pipe tab, line feed, other control characters, bytes that are not UTF-8 and the backslash are "
-        + "written as `\\t`, `\\n`, `\\xNN`, `\\u{NNNN}` and `\\\\`, so a line is an item. On a terminal "
-        + "invisible and direction-changing characters are escaped as well.",
+        + "whose item was removed is listed separately.",
+      "In a pipe, tab, line feed, other control characters, bytes that are not UTF-8 and the backslash are written as "
+        + "`\\t`, `\\n`, `\\xNN`, `\\u{NNNN}` and `\\\\`, so that each item is one line. On a terminal, invisible and "
+        + "direction-changing characters are also escaped.",
     ],
     operands: [text], options: ItemSearch.options + AttributeOptions.all,
     examples: [
@@ -86,7 +86,7 @@ enum FindCommand: Command {
       : .other(
         .notFound, message: "no item matches \(call.nameForMessages(0))",
         hint: name.contains(UInt8(ascii: "/"))
-          ? "TEXT is a part of one attribute: give host and account as `--server HOST -a ACCOUNT`"
-          : "TEXT is a part of any attribute, options want a whole value; `-i` ignores the case of letters")
+          ? "TEXT matches a part of one attribute; give host and account as `--server HOST -a ACCOUNT`"
+          : "TEXT matches a part of any attribute, options match a whole value; `-i` ignores case")
   }
 }

@@ -5,34 +5,38 @@ internal import CommandSupport
 enum GenerateCommand: Command {
   static let history = HistoryUse.after
   static let item = OperandDeclaration(
-    "ITEM", .bytes, completion: .item, help: "the item: a new one, or with `--update` one that exists")
+    "ITEM", .bytes, completion: .item, help: "the item; it may exist only with `--update`")
   static let count = OperandDeclaration(
     "N", .integer(SecretGenerator.lengths), count: .optional,
-    help: "how many characters or words: \(SecretGenerator.defaultLength) characters or "
-      + "\(SecretGenerator.defaultWords) words when not given")
+    help: "the number of characters or words (default: \(SecretGenerator.defaultLength) characters or "
+      + "\(SecretGenerator.defaultWords) words)")
   static let words = OptionDeclaration(
-    "words", help: "words with hyphens between them, out of a list of \(WordList.count)")
+    "words", help: "use words from a list of \(WordList.count), joined by hyphens")
   static let charset = OptionDeclaration(
     "charset", .required(ValueDeclaration("SET", .text, completion: .words(GeneratorCharset.names))),
-    help: "the characters: names out of \(GeneratorCharset.names.joined(separator: ", ")), joined by commas, "
-      + "and after `=` characters themselves; all is the default")
+    help: "the characters: names from \(GeneratorCharset.names.joined(separator: ", ")), joined by commas, "
+      + "and other characters after `=` (default: all)")
 
   static let declaration = CommandDeclaration(
-    name: "generate", summary: "store a secret made by chance",
+    name: "generate", summary: "store a generated secret",
     details: [
-      "Every character or word is chosen with the same probability by the random source of the system. How "
-        + "strong the secret is, is said on standard error; the secret itself is not printed: `keytree get` "
-        + "does that, and `--clip` puts it into the clipboard as `keytree get --clip` does.",
-      "Without `--update` an item that exists is left as it is (exit code 5).",
+      "Every character or word is chosen with the same probability, from the random source of the system. The "
+        + "strength of the secret is printed on standard error. The secret itself is not printed: `keytree get` "
+        + "prints it, and `--clip` copies it to the clipboard like `keytree get --clip`.",
+      "Without `--update`, an existing item is not changed (exit code 5).",
     ],
     operands: [item, count],
     options: [words, charset, AddCommand.update, AddCommand.local] + ClipboardTarget.options
       + AttributeOptions.all,
     examples: [
-      Example("keytree generate github.com/alice", "24 characters, 157 bits"),
-      Example("keytree generate github.com/alice --update --clip", "a new one, to be pasted"),
-      Example("keytree generate wifi/home 6 --words", "six words, 62 bits"),
-      Example("keytree generate bank.example/4711 12 --charset letters,digits,=-_", "what the bank allows"),
+      Example("keytree generate github.com/alice", "generates 24 characters, 157 bits"),
+      Example(
+        "keytree generate github.com/alice --update --clip",
+        "replaces the secret, and copies it to the clipboard"),
+      Example("keytree generate wifi/home 6 --words", "generates six words, 62 bits"),
+      Example(
+        "keytree generate bank.example/4711 12 --charset letters,digits,=-_",
+        "uses only characters that the bank allows"),
     ],
     exitCodes: [3, 5, 9, 10, 11, 12])
 

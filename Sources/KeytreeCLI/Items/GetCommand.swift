@@ -11,31 +11,31 @@ enum GetCommand: Command {
     "ITEM", .bytes, count: .optional, completion: .item,
     help: "the item: `container/account`, `container`, a reference, or `#` and digits of its id")
   static let attributes = OptionDeclaration(
-    "attributes", help: "print the attributes in place of the secret; nothing is decrypted")
+    "attributes", help: "print the attributes instead of the secret; nothing is decrypted")
   static let out = OptionDeclaration(
     "out", .required(ValueDeclaration("FILE", .text, completion: .file)),
     help: "write the secret to a new file that only you can read")
   static let at = OptionDeclaration(
     "at", .required(ValueDeclaration("REV", .text)),
-    help: "the item as it was: a commit by any name that git knows, or digits of a revision of the secret")
+    help: "an older version: a commit in any notation of git, or digits of a revision of the secret")
   static let qr = OptionDeclaration("qr", help: "show the secret as a QR code, for a camera")
-  static let reveal = OptionDeclaration("reveal", help: "put the secret into the output of `--json`")
+  static let reveal = OptionDeclaration("reveal", help: "include the secret in the output of `--json`")
 
   static let declaration = CommandDeclaration(
     name: "get", summary: "print the secret of one item",
     details: [
-      "The secret is printed byte for byte; on a terminal a line feed follows. Exactly one item has to "
-        + "match: of several the candidates are listed on standard error, and nothing is decrypted.",
-      "`--json` prints the attributes, and with `--reveal` the secret among them: as a string when it is UTF-8, "
-        + "else as `{\"base64\":\"...\"}`. Without `--reveal` nothing is decrypted.",
-      "`--out` makes a file that only you can read. It never writes to one that exists, nor through a link.",
-      "`--at` reads the store's history: the item is found by its id in that commit, whatever its name was then, and "
-        + "a deleted item by its name. A revision is given by 8 digits or more, as `keytree history` shows them. A "
-        + "secret is printed only when a member of the item's group has signed the old record.",
-      "`--copy` means a conflict copy that a merge has kept; `keytree resolve` lists them.",
+      "The secret is printed byte for byte; on a terminal a line feed follows. Exactly one item must match: if "
+        + "several match, the candidates are listed on standard error and nothing is decrypted.",
+      "`--json` prints the attributes, and with `--reveal` also the secret: as a string if it is UTF-8, else as "
+        + "`{\"base64\":\"...\"}`. Without `--reveal`, nothing is decrypted.",
+      "`--out` creates a file that only you can read. It never overwrites a file and never follows a link.",
+      "`--at` reads the store's history: the item is found by its id in that commit, even if it had another name, and "
+        + "a deleted item by its name. Give a revision by 8 digits or more, as `keytree history` shows them. A secret "
+        + "is printed only if a member of the item's group has signed the old record.",
+      "`--copy` selects a conflict copy that a merge has kept; `keytree resolve` lists them.",
     ] + ClipboardTarget.details + [
-      "`--qr` draws black on white on a terminal, whatever its colours are, and plain blocks in a pipe. A QR code "
-        + "holds up to \(QRCode.limit) bytes."
+      "`--qr` draws black on white on a terminal, regardless of its colours, and plain blocks in a pipe. A QR code "
+        + "can contain up to \(QRCode.limit) bytes."
     ],
     operands: [item],
     options: [AttributeOptions.field, attributes, out] + ClipboardTarget.options + [
@@ -44,11 +44,11 @@ enum GetCommand: Command {
       + AttributeOptions.all,
     examples: [
       Example("keytree get github.com/alice", "prints the secret"),
-      Example("keytree get github.com -a alice --attributes", "prints what else is known"),
-      Example("keytree get github.com/alice --field note", "prints its note"),
+      Example("keytree get github.com -a alice --attributes", "prints the attributes"),
+      Example("keytree get github.com/alice --field note", "prints the field `note`"),
       Example("keytree get keytree://generic-password/mailer/bot --out token", "writes it to a file"),
-      Example("keytree get github.com/alice --clip", "puts it into the clipboard for 45 seconds"),
-      Example("keytree get wifi/home --qr", "shows it to a phone"),
+      Example("keytree get github.com/alice --clip", "copies it to the clipboard for 45 seconds"),
+      Example("keytree get wifi/home --qr", "shows it as a QR code"),
       Example("keytree get github.com/alice --at HEAD~3", "prints the secret as it was three commits ago"),
     ],
     exitCodes: [3, 4, 6, 7, 8, 9, 11])
@@ -139,7 +139,7 @@ enum GetCommand: Command {
 
   private static func refuseContradictions(_ call: CommandCall) throws {
     if call.arguments.has(reveal), !call.globals.json {
-      throw call.misuse(.other("--reveal is for the output of --json"))
+      throw call.misuse(.other("--reveal requires --json"))
     }
     if call.arguments.has(qr), call.globals.json {
       throw call.misuse(.conflict(qr.display, GlobalOptions.json.display))

@@ -11,22 +11,23 @@ enum HistoryCommand: Command {
   static let history = HistoryUse.before
   static let item = OperandDeclaration(
     "ITEM", .bytes, count: .optional, completion: .item,
-    help: "the item; one that was deleted is found by the name that it had")
+    help: "the item; a deleted item is found by its former name")
   static let limit = OptionDeclaration(
-    "limit", .required(ValueDeclaration("N", .integer(1...1_000_000))), help: "only the newest versions")
+    "limit", .required(ValueDeclaration("N", .integer(1...1_000_000))),
+    help: "show only the N newest versions")
 
   static let declaration = CommandDeclaration(
     name: "history", summary: "show who changed an item, when and how",
     details: [
-      "Prints a line for each commit that changed the item, the newest first: when, the commit, the revision of the "
-        + "secret, who, and what. An item is followed by its id, so under other names as well and after it was "
-        + "deleted. Nothing is decrypted: the records say whether the secret is another one or was only encrypted "
-        + "again. `keytree verify` checks who signed them.",
-      "`keytree get ITEM --at REV` prints an old secret: REV is the commit or the revision that is shown. Who and "
-        + "when is what the author of a commit says.",
+      "Prints one line for each commit that changed the item, the newest first: the time, the commit, the revision of "
+        + "the secret, the author and the change. An item is identified by its id, so renames and deletions are "
+        + "included. Nothing is decrypted: the records show whether the secret was changed or only re-encrypted. "
+        + "`keytree verify` checks who signed them.",
+      "`keytree get ITEM --at REV` prints an old secret: REV is a commit or a revision from this list. The author and "
+        + "the time are those that the author of the commit gave.",
       "With `--json` the members are `time`, `commit`, `author`, `mail`, `id`, `reference`, `revision`, `change` "
-        + "(added, alreadyThere, deleted, broughtBack, secret, resealed, attributes, renamed, moved) and, "
-        + "where they apply, `attributes`, `from` and `fromGroup`.",
+        + "(added, alreadyThere, deleted, broughtBack, secret, resealed, attributes, renamed, moved) and, if they "
+        + "apply, `attributes`, `from` and `fromGroup`.",
     ],
     operands: [item], options: [AttributeOptions.field, limit] + AttributeOptions.all,
     examples: [
@@ -47,12 +48,13 @@ enum HistoryCommand: Command {
       throw CommandError.other(
         .notFound, message: "\(record.reference.text) has no history",
         hint: record.isLocal
-          ? "it stays on this machine, so no commit has it" : "`keytree status` shows what is not committed")
+          ? "it is kept only on this machine, so no commit contains it"
+          : "`keytree status` shows what is not committed")
     }
     let count = call.arguments.integer(limit) ?? history.versions.count
     list(history.versions.prefix(count), call)
     if history.isCutOff {
-      call.console.say("This clone has no older history; `keytree git fetch --unshallow` gets it.")
+      call.console.say("This clone has no older history; `keytree git fetch --unshallow` fetches it.")
     }
     try showCopies(of: record, in: index, call)
     return .done

@@ -9,13 +9,13 @@ enum MoveCommand: Command {
   static let declaration = CommandDeclaration(
     name: "mv", summary: "rename an item",
     details: [
-      "What the new name does not say stays as it is: without an account in it, the account stays. The class "
-        + "stays in any case. The attribute options are new values, too. Id, revision and persistent "
-        + "references stay. The fields of the item go with it."
+      "Parts that the new name does not give do not change: if the new name has no account, the account is kept. The "
+        + "class never changes. The attribute options set new values, too. Id, revision and persistent references do "
+        + "not change. The fields of the item are renamed with it."
     ],
     operands: [
       OperandDeclaration("ITEM", .bytes, completion: .item, help: "the item"),
-      OperandDeclaration("NEW", .bytes, help: "its new name"),
+      OperandDeclaration("NEW", .bytes, help: "the new name"),
     ],
     options: [Widening.option] + AttributeOptions.forChange,
     examples: [Example("keytree mv github.com/alice github.com/alice-work", "changes the account")],

@@ -25,7 +25,7 @@ enum NewSeed {
     try storage.store(text, label: label(issuer: seed.issuer, account: seed.account))
   }
 
-  /// Reads the seed. It is asked for only once, because users paste a seed.
+  /// Reads the seed. The prompt appears only once, because users paste a seed.
   private static func read(_ call: CommandCall, for name: String) throws -> SecretBytes {
     let console = call.console
     if console.inputIsTerminal {

@@ -87,8 +87,8 @@ struct OneTimePasswordItem {
       case .counter(let counter):
         guard let next = seed.advanced(secret) else {
           throw CommandError.other(
-            .failure, message: "cannot make a code of \(name): its counter is used up",
-            hint: "ask for a new seed where the code is wanted")
+            .failure, message: "cannot generate a code for \(name): its counter is used up",
+            hint: "request a new seed from the service that asks for the code")
         }
         try call.requireWritable(keyring, group: record.group)
         let digits = try digits(of: seed, counter)
@@ -116,9 +116,9 @@ struct OneTimePasswordItem {
     guard seed.isURI || isNamed else {
       throw CommandError.other(
         .failure,
-        message: "\(name) holds no seed of one-time passwords: it is neither the field `otp` nor a URI",
+        message: "\(name) is not a one-time password seed: it is neither the field `otp` nor a URI",
         hint:
-          "`keytree otp add ITEM` stores a seed beside a password; a reference or a class means the item itself"
+          "`keytree otp add ITEM` stores a seed in the field `otp`; a reference or a class selects the item itself"
       )
     }
     return seed

@@ -9,48 +9,49 @@ internal import Terminal
 /// `keytree otp`: generates one-time passwords.
 enum OtpCommand: Command {
   static let item = OperandDeclaration(
-    "ITEM", .bytes, count: .optional, completion: .item, help: "the item that the code is for")
+    "ITEM", .bytes, count: .optional, completion: .item, help: "the item")
   static let qr = OptionDeclaration(
-    "qr", help: "show the seed as a QR code for an authenticator app; no code is made")
-  static let reveal = OptionDeclaration("reveal", help: "put the code into the output of `--json`")
+    "qr", help: "show the seed as a QR code for an authenticator app; no code is generated")
+  static let reveal = OptionDeclaration("reveal", help: "include the code in the output of `--json`")
 
   private static let add = CommandDeclaration(
-    name: "add", summary: "store a seed of one-time passwords",
+    name: "add", summary: "store a one-time password seed",
     details: [
-      "The seed is an `otpauth://` URI, or base32 alone. On a terminal it is asked for, otherwise it is all of standard "
-        + "input; it is never an argument. What is no seed is not stored.",
-      "It becomes the field `otp` of the item, which need not be there. Issuer and account of the URI become its label, "
-        + "when none is given; a label is public.",
+      "The seed is an `otpauth://` URI, or base32 alone. On a terminal, it is entered at a prompt; otherwise it is "
+        + "all of standard input. It is never an argument. An invalid seed is not stored.",
+      "The seed becomes the field `otp` of the item, which does not have to exist. Issuer and account of the URI "
+        + "become its label if you give no label; a label is public.",
     ],
     operands: [
       OperandDeclaration(
         "ITEM", .bytes, count: .optional, completion: .item,
-        help: "`server/account` or `server`; options can stand for it")
+        help: "`server/account` or `server`; options can replace it")
     ],
     options: [AddCommand.update, AddCommand.local],
     examples: [
-      Example("keytree otp add github.com/alice", "asks for the seed"),
-      Example("zbarimg -q --raw code.png | keytree otp add github.com/alice", "reads it out of a picture"),
+      Example("keytree otp add github.com/alice", "prompts for the seed"),
+      Example("zbarimg -q --raw code.png | keytree otp add github.com/alice", "reads it from an image"),
     ],
     exitCodes: [3, 5, 9, 10, 11, 12])
 
   static let declaration = CommandDeclaration(
     name: "otp", summary: "print a one-time password",
     details: [
-      "The code is made as RFC 6238 says, by time, or as RFC 4226 says, by a counter: SHA-1, SHA-256 or SHA-512, six to "
-        + "eight digits. How long it stays good is said on standard error.",
-      "The seed is the field `otp` of the item. Where there is none, the item itself may hold an `otpauth` URI; base32 alone is taken from an item that is named by a reference, an id, or with its class.",
-      "With a counter, the next value is in the store before the code is shown, so that no code is shown twice. It is a "
+      "The code is computed from the time (RFC 6238) or from a counter (RFC 4226), with SHA-1, SHA-256 or SHA-512, and "
+        + "has six to eight digits. Standard error shows how long it is valid.",
+      "The seed is the field `otp` of the item. If the item has no such field, its own secret may be an `otpauth` URI. "
+        + "Base32 alone is accepted only if you name the item by a reference, by its id, or with its class.",
+      "With a counter, the next value is stored before the code is shown, so that no code is shown twice. This is a "
         + "change like any other, with a commit.",
-      "`--json` prints the attributes, and with `--reveal` the code and the `seconds` it stays good among "
-        + "them. Without `--reveal` nothing is decrypted, and no counter moves.",
+      "`--json` prints the attributes, and with `--reveal` also the code and the `seconds` for which it is valid. "
+        + "Without `--reveal`, nothing is decrypted and no counter changes.",
     ] + ClipboardTarget.details,
     operands: [item], options: ClipboardTarget.options + [qr, reveal] + AttributeOptions.all,
     subcommands: [add],
     examples: [
       Example("keytree otp github.com/alice", "prints the code"),
-      Example("keytree otp github.com/alice --clip=20", "puts it into the clipboard for 20 seconds"),
-      Example("keytree otp github.com/alice --qr", "shows the seed to another device"),
+      Example("keytree otp github.com/alice --clip=20", "copies it to the clipboard for 20 seconds"),
+      Example("keytree otp github.com/alice --qr", "shows the seed as a QR code"),
     ],
     exitCodes: [3, 4, 6, 7, 8, 9, 10, 11, 12])
 
@@ -61,7 +62,7 @@ enum OtpCommand: Command {
   static func run(_ call: CommandCall) throws -> ExitCode {
     if isAdding(call) {
       if let option = (ClipboardTarget.options + [qr, reveal]).first(where: call.arguments.has) {
-        throw call.misuse(.other("\(option.display) is for a code, not for a new seed"))
+        throw call.misuse(.other("\(option.display) applies to a code, not to a new seed"))
       }
       try NewSeed.store(call)
       return .done
@@ -125,16 +126,16 @@ enum OtpCommand: Command {
       console.write(secret: code.digits)
     }
     if let counter = code.counter {
-      console.say("Made with counter \(counter), which is used up now.")
+      console.say("Generated with counter \(counter), which is now used up.")
     } else if let seconds = code.seconds {
-      console.say("Good for \(seconds) \(seconds == 1 ? "second" : "seconds").")
+      console.say("Valid for \(seconds) \(seconds == 1 ? "second" : "seconds").")
     }
     try clipboard?.deliver(code.digits, as: "the code of \(item.name)")
   }
 
   private static func refuseContradictions(_ call: CommandCall) throws {
     if call.arguments.has(reveal), !call.globals.json {
-      throw call.misuse(.other("--reveal is for the output of --json"))
+      throw call.misuse(.other("--reveal requires --json"))
     }
     try ClipboardTarget.refuseContradictions(call)
     if call.arguments.has(qr), call.globals.json {

@@ -9,15 +9,15 @@ enum RemoveCommand: Command {
   static let declaration = CommandDeclaration(
     name: "rm", summary: "remove items",
     details: [
-      "Each name has to match exactly one item: of several the candidates are listed, and nothing is removed. "
-        + "All items are removed in one step with their fields, or none, and nothing is asked. With `--field` only that "
-        + "field is removed.",
-      "The sealed files are deleted. What git has of them stays in the history, and `keytree undelete` brings it "
-        + "back; without git, or another copy of the store, there is no way back.",
+      "Each name must match exactly one item: if several match, the candidates are listed and nothing is removed. All "
+        + "items are removed with their fields in one step, or nothing is removed. The command does not prompt. With "
+        + "`--field`, only that field is removed.",
+      "The encrypted files are deleted. Versions that git has stay in the history, and `keytree undelete` restores "
+        + "them. Without git or another copy of the store, the items cannot be restored.",
     ],
     operands: [
       OperandDeclaration(
-        "ITEM", .bytes, count: .any, completion: .item, help: "the items; options can stand for one")
+        "ITEM", .bytes, count: .any, completion: .item, help: "the items; options can replace a name")
     ],
     options: [AttributeOptions.field] + AttributeOptions.all,
     examples: [Example("keytree rm github.com/alice github.com/bob", "removes both, or none")],

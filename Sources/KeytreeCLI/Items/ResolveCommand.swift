@@ -10,22 +10,22 @@ enum ResolveCommand: Command {
 
   static let keep = OptionDeclaration(
     "keep", .required(ValueDeclaration("WHICH", .choice(ConflictChoice.allCases.map(\.rawValue)))),
-    help: "`ours`: the item as it is; `theirs`: the conflict copy in its place; `both`: an item for each")
+    help: "`ours` keeps the item, `theirs` replaces it with the conflict copy, `both` keeps both as items")
   static let declaration = CommandDeclaration(
     name: "resolve", summary: "resolve the conflicts that a merge has left",
     details: [
-      "Without `--keep` it lists the items that have conflict copies, or the copies of one item: who has signed each "
-        + "copy and when, and in what it differs from the item. Nothing is decrypted.",
-      "A conflict copy that is not signed by a member of its group can be discarded with `--keep ours`, and nothing else.",
+      "Without `--keep`, it lists all items that have conflict copies, or the copies of one item: who signed each "
+        + "copy and when, and how it differs from the item. Nothing is decrypted.",
+      "A conflict copy that is not signed by a member of its group can only be discarded, with `--keep ours`.",
     ],
     operands: [
       OperandDeclaration(
-        "ITEM", .bytes, count: .optional, completion: .item, help: "the item that the copies are versions of")
+        "ITEM", .bytes, count: .optional, completion: .item, help: "the item that has conflict copies")
     ],
     options: [AttributeOptions.field, keep, ConflictSelection.option, Widening.option] + AttributeOptions.all,
     examples: [
-      Example("keytree resolve", "lists what is in conflict"),
-      Example("keytree resolve github.com/alice --keep theirs", "takes the version of the conflict copy"),
+      Example("keytree resolve", "lists the conflicts"),
+      Example("keytree resolve github.com/alice --keep theirs", "replaces the item with the conflict copy"),
       Example("keytree get github.com/alice --copy 5394d489", "prints the secret of a conflict copy"),
     ],
     exitCodes: [3, 4, 5, 6, 7, 8, 9, 10, 11, 12])
@@ -48,9 +48,9 @@ enum ResolveCommand: Command {
 
   private static func message(_ choice: ConflictChoice) -> String {
     switch choice {
-    case .ours: "Resolved: the conflict copy is removed."
-    case .theirs: "Resolved: the conflict copy is the item now."
-    case .both: "Resolved: the conflict copy is an item of its own now."
+    case .ours: "Resolved: the conflict copy was removed."
+    case .theirs: "Resolved: the conflict copy has replaced the item."
+    case .both: "Resolved: the conflict copy is now a separate item."
     }
   }
 
@@ -70,7 +70,7 @@ enum ResolveCommand: Command {
       }
     }
     if copies.isEmpty {
-      call.console.say("Nothing is in conflict.")
+      call.console.say("The store has no conflicts.")
     } else if !call.globals.json {
       call.console.say(
         "hint: `keytree get ITEM --copy DIGITS` prints the secret of a copy; "
@@ -86,7 +86,7 @@ private struct Conflict {
   let holder: ItemRecord?
   let policy: Policy
 
-  /// The differences, for people: the item's value first, then the copy's; escaped.
+  /// The differences as text, escaped: first the value in the item, then the value in the copy.
   var lines: [String] {
     let record = copy.record
     let name = (holder?.reference ?? record.reference).text
@@ -98,7 +98,7 @@ private struct Conflict {
       facts.add(
         "secret",
         holder.revision == record.revision
-          ? "the same in both" : "differs: of \(times[0]), in the copy of \(times[1])")
+          ? "the same in both" : "differs: from \(times[0]), in the copy from \(times[1])")
       for name in differing(from: holder) {
         facts.add(name.text, "\(shown(name, holder)), in the copy \(shown(name, record))")
       }
@@ -127,7 +127,7 @@ private struct Conflict {
       .filter { holder.attributes[$0] != copy.record.attributes[$0] }
   }
 
-  /// The differences, for programs.
+  /// The differences as JSON.
   var json: [JSONMember] {
     [
       JSONMember("copy", .string(copy.name)),

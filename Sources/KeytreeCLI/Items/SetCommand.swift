@@ -11,7 +11,7 @@ enum SetCommand: Command {
   static let item = OperandDeclaration(
     "ITEM", .bytes, completion: .item, help: "the item to change")
   static let secret = OptionDeclaration(
-    "secret", help: "change the secret: asked for, or read from standard input")
+    "secret", help: "change the secret; it is entered at a prompt or read from standard input")
   static let clear = OptionDeclaration(
     "clear", .required(ValueDeclaration("NAME", .text)),
     help: "remove an attribute, by its name in the index", isRepeatable: true)
@@ -19,16 +19,17 @@ enum SetCommand: Command {
   static let declaration = CommandDeclaration(
     name: "set", summary: "change attributes or the secret of an item",
     details: [
-      "The attribute options are the new values. The item keeps its id and, unless the secret changes, its "
-        + "revision. A change of the primary key renames the item, and seals it again; its fields go with "
-        + "it, into another group as well. With `--field` only that field is changed.",
-      "To clear an attribute that the item does not have is no error.",
+      "The attribute options are the new values. The item keeps its id and, unless the secret changes, its revision. "
+        + "If the primary key changes, the item and its fields are renamed. If the group changes, the item and its "
+        + "fields are re-encrypted. With `--field`, only that field is changed.",
+      "Clearing an attribute that the item does not have is not an error.",
     ],
     operands: [item],
     options: [AttributeOptions.field, secret, clear, Widening.option] + AttributeOptions.forChange,
     examples: [
-      Example("keytree set github.com/alice -l GitHub --clear comment", "changes the label"),
-      Example("keytree set github.com/alice --secret", "asks for the new secret"),
+      Example(
+        "keytree set github.com/alice -l GitHub --clear comment", "sets the label and removes the comment"),
+      Example("keytree set github.com/alice --secret", "prompts for the new secret"),
     ],
     exitCodes: [3, 4, 5, 6, 7, 8, 9, 10, 11, 12])
 
@@ -64,12 +65,12 @@ enum SetCommand: Command {
     let given = try call.givenAttributes()
     let names = call.arguments.values(clear).compactMap(\.text).map { AttributeName($0) }
     guard !given.isEmpty || !names.isEmpty || call.arguments.has(secret) else {
-      throw call.misuse(.other("nothing to change is given"))
+      throw call.misuse(.other("no change is given"))
     }
     for name in names {
       let belongsToSome = ItemClass.allCases.contains { AttributeSchema.applies(name, to: $0) }
       guard belongsToSome, name != .field else {
-        throw call.misuse(.other("`\(name.text)` is nothing an item can be without"))
+        throw call.misuse(.other("`\(name.text)` cannot be removed from an item"))
       }
       if given.entries.contains(where: { $0.name == name }) {
         throw call.misuse(.other("`\(name.text)` is both set and cleared"))

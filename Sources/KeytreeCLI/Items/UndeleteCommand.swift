@@ -9,20 +9,21 @@ internal import Terminal
 enum UndeleteCommand: Command {
   static let history = HistoryUse.after
   static let item = OperandDeclaration(
-    "ITEM", .bytes, count: .optional, help: "the item, by the name that it had or by its id")
+    "ITEM", .bytes, count: .optional, help: "the item, by its former name or by its id")
 
   static let declaration = CommandDeclaration(
-    name: "undelete", summary: "bring back an item that was deleted",
+    name: "undelete", summary: "restore a deleted item",
     details: [
-      "The last version comes back as it was: id, attributes, times, and the encrypted file, byte for byte. The fields "
-        + "that were deleted together with a login come back with it. If several deleted items had the name, the "
-        + "candidates are listed by their ids. If the item was in several groups, its group has to be named as well.",
-      "Only versions that a member of the item's group has signed come back. If the group has other members now, the "
-        + "secret is encrypted again for them, which needs your key.",
-      "`keytree get ITEM --at REV` prints the secret of a deleted item and brings nothing back.",
+      "Restores the last version unchanged: the id, the attributes, the times, and the encrypted file, byte for byte. "
+        + "Fields that were deleted together with a login are restored with it. If several deleted items had the "
+        + "name, the candidates are listed with their ids. If the item was in several groups, you must also give its "
+        + "group.",
+      "Only versions that a member of the item's group has signed are restored. If the group has other members now, "
+        + "the secret is re-encrypted for them, which needs your key.",
+      "`keytree get ITEM --at REV` prints the secret of a deleted item and restores nothing.",
     ],
     operands: [item], options: [AttributeOptions.field] + AttributeOptions.all,
-    examples: [Example("keytree undelete github.com/alice", "brings it back")],
+    examples: [Example("keytree undelete github.com/alice", "restores the item")],
     exitCodes: [3, 4, 5, 6, 7, 8, 9, 10, 11, 12])
 
   static func run(_ call: CommandCall) throws -> ExitCode {
@@ -44,7 +45,7 @@ enum UndeleteCommand: Command {
       if case .itemExists = error, let item = items.first { throw isTaken(item.record) }
       throw error
     }
-    for record in restored { call.report("Brought back", record) }
+    for record in restored { call.report("Restored", record) }
     return .done
   }
 
@@ -56,7 +57,7 @@ enum UndeleteCommand: Command {
     var deleted: [ItemRecord] = []
     var ids: Set<ItemID> = []
     for record in removals.map(\.record) where selection.accepts(record) && ids.insert(record.id).inserted {
-      // An item that was renamed, or that stays on this machine, is not deleted.
+      // An item that was renamed, or that is now kept only on this machine, is not deleted.
       if try isGone(record, keyring.index) { deleted.append(record) }
     }
     guard let record = try call.settleOne(deleted) else {
@@ -65,7 +66,7 @@ enum UndeleteCommand: Command {
         .notFound, message: "no deleted item matches \(call.nameForMessages(0))",
         hint: isThere
           ? "it is in the store; `keytree history ITEM` shows its older versions"
-          : "`keytree git log --diff-filter=D --name-only -- items` lists the files that were removed")
+          : "`keytree git log --diff-filter=D --name-only -- items` lists the removed files")
     }
     // A verified version must have had the name, although the last one may have had another.
     let named = removals.filter { selection.accepts($0.record) }
@@ -88,7 +89,7 @@ enum UndeleteCommand: Command {
       } catch {
         // The login is restored without a field that cannot be verified.
         let name = versions[0].record.reference.text
-        call.console.complain("keytree: warning: did not bring back \(name)")
+        call.console.complain("keytree: warning: did not restore \(name)")
         for line in ErrorReport(describing: error).lines { call.console.complain(line) }
       }
     }
@@ -152,9 +153,9 @@ enum UndeleteCommand: Command {
   private static func isTaken(_ record: ItemRecord) -> CommandError {
     .other(
       .alreadyExists,
-      message: "cannot bring back \(record.reference.text): another item has its place",
+      message: "cannot restore \(record.reference.text): another item has its name",
       hint:
-        "rename that one with `keytree mv`; `keytree history \(ItemReference.id(record.id).text)` shows the versions "
-        + "of the old one")
+        "rename that item with `keytree mv`; `keytree history \(ItemReference.id(record.id).text)` shows the versions "
+        + "of the deleted one")
   }
 }

@@ -8,15 +8,15 @@ internal import Terminal
 /// `keytree who`: shows who can decrypt an item.
 enum WhoCommand: Command {
   static let declaration = CommandDeclaration(
-    name: "who", summary: "say who can decrypt an item",
+    name: "who", summary: "show who can decrypt an item",
     details: [
-      "Read from the packets of the item's file, so it is what GnuPG will do, whatever the policy says; then held "
-        + "against the policy. Nothing is decrypted. A line for each recipient: the subkey, and whose it is.",
-      "Ends with 13 when the item is not for exactly the members of its group.",
+      "Reads the recipients from the packets of the item's file, as GnuPG does, and then compares them with the "
+        + "policy. Nothing is decrypted. Each recipient is one line: the subkey and its owner.",
+      "The exit code is 13 if the recipients are not exactly the members of the item's group.",
     ],
     operands: [OperandDeclaration("ITEM", .bytes, completion: .item, help: "the item")],
     options: AttributeOptions.all,
-    examples: [Example("keytree who github.com/alice", "a line for each reader")],
+    examples: [Example("keytree who github.com/alice", "prints one line for each recipient")],
     exitCodes: [4, 6, 8, 9, 13])
 
   static func run(_ call: CommandCall) throws -> ExitCode {
@@ -36,14 +36,14 @@ enum WhoCommand: Command {
     }
     if readers.isRight { return .done }
     call.console.say(
-      "hint: it is not for just the members of group \(ErrorReport.quote(record.group)); `keytree group reseal` "
-        + "seals it again.")
+      "hint: the recipients are not exactly the members of group \(ErrorReport.quote(record.group)); "
+        + "`keytree group reseal` re-encrypts the item.")
     return .failedChecks
   }
 
   private static func line(_ reader: ItemReaders.Reader, _ policy: Policy) -> String {
     let names = reader.people.map { "\($0.text)  \(policy.name(of: $0))" }
-    let words = names.isEmpty ? "of nobody in this keyring" : names.joined(separator: " or ")
+    let words = names.isEmpty ? "no member has this key" : names.joined(separator: " or ")
     return "\(reader.id.text)  \(words)\(reader.isExpected ? "" : ", NOT IN THE GROUP OR AN OLD SUBKEY")"
   }
 

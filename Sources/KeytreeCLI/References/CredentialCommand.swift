@@ -6,38 +6,39 @@ internal import Personalities
 internal import Secrets
 internal import Terminal
 
-/// `keytree credential`: implements the protocols of programs that keep credentials in helpers.
+/// `keytree credential`: implements the protocols of programs that store credentials with helpers.
 enum CredentialCommand: Command {
   static let gitActions = ["get", "store", "erase", "capability"]
 
   static let git = CommandDeclaration(
-    name: "git", summary: "answer git's questions for credentials",
+    name: "git", summary: "answer git's requests for credentials",
     details: [
-      "`git config --global credential.helper keytree` makes git ask here, once keytree is installed as "
-        + "`git-credential-keytree` as well. A credential is an internet password: `keytree find` lists it.",
-      "The question has to name protocol and host; what was stored for `https` is not handed out for `http`, nor for "
-        + "another port. An item without a protocol answers for `https` alone. Of several accounts the one that "
-        + "worked last on this machine is taken.",
-      "What git says has worked is stored, unless it is there already; what git says was rejected is removed, unless "
-        + "the password has changed in the meantime.",
+      "`git config --global credential.helper keytree` makes git ask keytree, if keytree is also installed as "
+        + "`git-credential-keytree`. A credential is an internet password: `keytree find` lists it.",
+      "A request must name protocol and host. A credential that was stored for `https` is not returned for `http` or "
+        + "for another port. An item without a protocol is returned only for `https`. If there are several accounts, "
+        + "the one that last worked on this machine is returned.",
+      "A credential that git approves is stored, unless it already exists. A credential that git rejects is removed, "
+        + "unless the password has changed in the meantime.",
     ],
     operands: [
       OperandDeclaration(
         "ACTION", .bytes, completion: .words(gitActions),
-        help: "get, store, erase or capability; any other is passed over, as the protocol wants")
+        help: "get, store, erase or capability; others are ignored, as the protocol requires")
     ],
     examples: [
       Example(
         "printf 'protocol=https\\nhost=git.example\\n' | keytree credential git get",
-        "answers one question by hand")
+        "answers one request by hand")
     ],
     exitCodes: [3, 4, 7, 8, 9, 10, 11, 12])
   static let docker = CommandDeclaration(
-    name: "docker", summary: "keep docker's credentials",
+    name: "docker", summary: "store docker's credentials",
     details: [
-      "`\"credsStore\": \"keytree\"` in `~/.docker/config.json` makes docker ask here, once keytree is installed as "
-        + "`docker-credential-keytree` as well. Entries are internet passwords with the label `Docker Credentials`.",
-      "As docker wants, every error goes to standard output, with exit code 1.",
+      "`\"credsStore\": \"keytree\"` in `~/.docker/config.json` makes docker ask keytree, if keytree is also "
+        + "installed as `docker-credential-keytree`. Entries are internet passwords with the label `Docker "
+        + "Credentials`.",
+      "Every error goes to standard output, with exit code 1, because docker requires it.",
     ],
     operands: [
       OperandDeclaration(
@@ -47,10 +48,11 @@ enum CredentialCommand: Command {
     examples: [Example("keytree credential docker list", "prints registries and accounts; decrypts nothing")])
 
   static let declaration = CommandDeclaration(
-    name: "credential", summary: "keep the credentials of other programs",
+    name: "credential", summary: "store the credentials of other programs",
     details: [
-      "Programs call keytree by other names for this, see the article Programs: `git-credential-keytree`, "
-        + "`docker-credential-keytree`, `cargo-credential-keytree`, `keyring`, `keytree-askpass` and `security`."
+      "Programs call keytree by other names for this purpose: `git-credential-keytree`, `docker-credential-keytree`, "
+        + "`cargo-credential-keytree`, `keyring`, `keytree-askpass` and `security`. The article Programs describes "
+        + "them."
     ],
     subcommands: [git, docker])
 

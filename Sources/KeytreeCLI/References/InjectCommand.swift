@@ -5,34 +5,34 @@ internal import Keyring
 internal import Secrets
 internal import Terminal
 
-/// `keytree inject`: inserts secrets into a text.
+/// `keytree inject`: inserts secrets into a template.
 enum InjectCommand: Command {
   static let input = OptionDeclaration(
     "in", short: "i", .required(ValueDeclaration("FILE", .text, completion: .file)),
-    help: "read the text from a file, in place of standard input")
+    help: "read the template from a file instead of standard input")
   static let output = OptionDeclaration(
     "out", short: "o", .required(ValueDeclaration("FILE", .text, completion: .file)),
-    help: "write it to a new file that only you can read, in place of standard output")
-  static let force = OptionDeclaration("force", short: "f", help: "replace FILE when it exists")
+    help: "write to a new file that only you can read, instead of standard output")
+  static let force = OptionDeclaration("force", short: "f", help: "replace FILE if it exists")
 
   static let declaration = CommandDeclaration(
-    name: "inject", summary: "fill secrets into a text",
+    name: "inject", summary: "insert secrets into a template",
     details: [
-      "Every `{{ keytree://CLASS/CONTAINER/NAME }}` in the text is replaced by the secret of that item, byte for byte. "
-        + "Anything else between `{{` and `}}` stays as it is.",
-      "Nothing is written before all references are resolved; each item is decrypted once.",
+      "Every `{{ keytree://CLASS/CONTAINER/NAME }}` in the template is replaced by the secret of that item, byte for "
+        + "byte. Other text between `{{` and `}}` is not changed.",
+      "Nothing is written until all references are resolved. Each item is decrypted once.",
     ],
     options: [input, output, force],
     examples: [
-      Example("keytree inject -i app.conf.template -o app.conf", "makes a file with the secrets in it"),
-      Example("printf '{{ keytree://id/%s }}' ID | keytree inject", "prints what a pipe hands it"),
+      Example("keytree inject -i app.conf.template -o app.conf", "creates a file that contains the secrets"),
+      Example("printf '{{ keytree://id/%s }}' ID | keytree inject", "reads the template from a pipe"),
     ],
     exitCodes: [3, 4, 7, 8, 9])
 
   static func run(_ call: CommandCall) throws -> ExitCode {
     let path = call.arguments.text(input)
     let target = try call.secretFile(output)
-    if call.arguments.has(force), target == nil { throw call.misuse(.other("--force is for --out")) }
+    if call.arguments.has(force), target == nil { throw call.misuse(.other("--force requires --out")) }
     if let target, !call.arguments.has(force) { try requireNothingThere(target) }
     let template = try template(path, call)
     let secrets = try ResolvedReferences(template.references, call)
@@ -54,7 +54,7 @@ enum InjectCommand: Command {
     do { try target.requireNothingThere() } catch let error as UserFileError { throw withHint(error) }
   }
 
-  /// Returns the failure with a hint to `--force`, which other commands that create files do not have.
+  /// Returns the error with a hint to `--force`, which other commands that create files do not have.
   private static func withHint(_ error: UserFileError) -> any Error {
     guard error.errno == EEXIST else { return error }
     return CommandError.other(
@@ -73,7 +73,7 @@ enum InjectCommand: Command {
     } else {
       guard !call.console.inputIsTerminal else {
         throw call.misuse(
-          .other("the text comes from standard input, which is a terminal: give it with --in"))
+          .other("standard input is a terminal: give a template with --in"))
       }
       source = try call.console.readAll(limit: limit)
     }
@@ -84,13 +84,13 @@ enum InjectCommand: Command {
     } catch {
       let reason =
         switch error {
-        case .notClosed(let line): "line \(line): a reference has no `}}` behind it"
-        case .noReference(let line): "line \(line): what stands between `{{` and `}}` is no reference"
+        case .notClosed(let line): "line \(line): a reference is not closed by `}}`"
+        case .noReference(let line): "line \(line): the text between `{{` and `}}` is not a valid reference"
         }
       throw CommandError.other(
         .failure, message: "cannot fill in \(name): \(reason)",
         hint:
-          "a reference is `{{ keytree://CLASS/CONTAINER/NAME }}`, as `keytree get ITEM --attributes` shows it"
+          "a reference is `{{ keytree://CLASS/CONTAINER/NAME }}`; `keytree get ITEM --attributes` shows it"
       )
     }
   }

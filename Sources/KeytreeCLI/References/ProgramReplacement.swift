@@ -6,18 +6,19 @@ internal import Secrets
 internal import Subprocess
 internal import Terminal
 
-/// Another program that replaces this one with `execve(2)`, so that its exit status, its signals and its terminal are
-/// its own.
+/// A program that replaces this process with `execve(2)`, so that it has its own exit status, signals and terminal.
 struct ProgramReplacement {
-  /// Its arguments, the name first.
+  /// The arguments, including the name of the program.
   let words: [[UInt8]]
-  /// The variables without secrets of a store, as `NAME=VALUE`.
+  /// The variables that contain no secrets of a store, as `NAME=VALUE`.
   var variables: [[UInt8]]
-  /// The variables with secrets.
+  /// The variables that contain secrets.
   private(set) var secretVariables: [(name: String, value: SecretSlice)] = []
 
+  /// Creates a replacement.
+  ///
   /// - Parameters:
-  ///   - words: its arguments, at least one.
+  ///   - words: the arguments, including the name of the program; at least one.
   ///   - variables: the inherited variables, as `NAME=VALUE`.
   init(_ words: [[UInt8]], variables: [[UInt8]]) {
     self.words = words
@@ -41,9 +42,8 @@ struct ProgramReplacement {
     secretVariables.removeAll { $0.name == name }
   }
 
-  /// The path of the program: its name if that contains a slash, else the file in the folders of its own `PATH`.
-  ///
-  /// - Returns: nil if it is not found.
+  /// The path of the program: its name if that contains a slash, else the file in the folders of its own `PATH`. Nil if
+  /// the program is not found.
   var file: String? {
     guard let name = words.first.flatMap({ String(validating: $0, as: UTF8.self) }), !name.isEmpty else {
       return nil

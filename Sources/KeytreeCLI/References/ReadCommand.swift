@@ -12,16 +12,17 @@ enum ReadCommand: Command {
     help: "a reference, `keytree://CLASS/CONTAINER/NAME` or `keytree://id/DIGITS`")
 
   static let declaration = CommandDeclaration(
-    name: "read", summary: "print the secret of a reference",
+    name: "read", summary: "print the secret that a reference names",
     details: [
-      "As `get`, for programs: a reference names one item for good, and nothing else is accepted. The secret is printed "
+      "Like `get`, but for programs: it accepts only a reference, which names exactly one item. The secret is printed "
         + "byte for byte; on a terminal a line feed follows."
     ],
     operands: [reference],
     examples: [
       Example("keytree read keytree://generic-password/mailer/bot", "prints the secret"),
       Example(
-        "keytree read keytree://id/0123456789abcdef0123456789abcdef", "by the id, whatever it is called now"),
+        "keytree read keytree://id/0123456789abcdef0123456789abcdef",
+        "finds the item by its id, even if it was renamed"),
     ],
     exitCodes: [3, 4, 7, 8, 9])
 

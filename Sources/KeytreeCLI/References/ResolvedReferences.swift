@@ -5,7 +5,7 @@ internal import Secrets
 
 /// The secrets that references name: all or none.
 struct ResolvedReferences {
-  // By place, so that a line with the id of another item does not get that item's secret.
+  // Keyed by place, so that an index line with the id of another item does not get that item's secret.
   private var items: [ItemReference: ItemPlace] = [:]
   private var secrets: [ItemPlace: SecretSlice] = [:]
 
@@ -47,7 +47,7 @@ struct ResolvedReferences {
   /// Returns the secret of a resolved reference.
   subscript(reference: ItemReference) -> SecretSlice {
     guard let place = items[reference], let secret = secrets[place] else {
-      preconditionFailure("only what was resolved is asked for")
+      preconditionFailure("the reference was not resolved")
     }
     return secret
   }

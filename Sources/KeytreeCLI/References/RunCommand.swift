@@ -10,21 +10,23 @@ internal import Terminal
 enum RunCommand: Command {
   static let variable = OptionDeclaration(
     "env", short: "e", .required(ValueDeclaration("NAME=REF", .bytes)),
-    help: "a variable that gets the secret of a reference", isRepeatable: true)
+    help: "set a variable to the secret of a reference", isRepeatable: true)
   static let file = OptionDeclaration(
     "env-file", .required(ValueDeclaration("FILE", .text, completion: .file)),
-    help: "a file of lines `NAME=VALUE`; values that are references are replaced", isRepeatable: true)
+    help: "read variables from lines `NAME=VALUE`; values that are references are replaced",
+    isRepeatable: true)
 
   static let declaration = CommandDeclaration(
     name: "run", summary: "run a program with secrets in its environment",
     details: [
-      "Variables whose value is a reference, `keytree://...`, get the secret in its place: those of the environment, of "
-        + "`--env-file` and of `--env`, of which the later ones win. All references are resolved first; when one leads "
-        + "nowhere, nothing is started. Each item is decrypted once.",
-      "The program takes the place of keytree: no shell, its own exit status, its own signals, its own terminal. Its "
-        + "options follow `--`. When it cannot be started, the status is 127 if there is none, else 126.",
-      "The environment of a process can be read by other programs of the same user, and is handed on to what it starts. "
-        + "A program that can read a secret from a file or a pipe is better off with `keytree read`.",
+      "A variable whose value is a reference, `keytree://...`, is set to the secret. Variables come from the "
+        + "environment, `--env-file` and `--env`; the later ones win. All references are resolved first: if one "
+        + "cannot be resolved, nothing is started. Each item is decrypted once.",
+      "The program replaces keytree: no shell is started, and the program has its own exit status, signals and "
+        + "terminal. Its options follow `--`. If it cannot be started, the status is 127 if it does not exist, else "
+        + "126.",
+      "Other programs of the same user can read the environment of a process, and child processes inherit it. If the "
+        + "program can read a secret from a file or a pipe, use `keytree read` instead.",
     ],
     operands: [
       OperandDeclaration("COMMAND", .bytes, count: .oneOrMore, help: "the program and its arguments")
@@ -32,8 +34,8 @@ enum RunCommand: Command {
     options: [variable, file],
     examples: [
       Example(
-        "keytree run --env TOKEN=keytree://generic-password/ci/deploy -- ./deploy --all", "one variable"),
-      Example("keytree run --env-file app.env -- node server.js", "those of a file"),
+        "keytree run --env TOKEN=keytree://generic-password/ci/deploy -- ./deploy --all", "sets one variable"),
+      Example("keytree run --env-file app.env -- node server.js", "sets the variables of a file"),
     ],
     exitCodes: [3, 4, 7, 8, 9])
 
@@ -56,17 +58,17 @@ enum RunCommand: Command {
       let secret = secrets[reference]
       guard unsafe !secret.withBytes({ unsafe $0.contains(0) }) else {
         throw CommandError.other(
-          .failure, message: "cannot put \(reference.text) into \(name): it holds a NUL",
-          hint: "hand it over in a file: `keytree get ITEM --out FILE`")
+          .failure, message: "cannot set \(name) to \(reference.text): the secret contains a NUL",
+          hint: "pass it in a file: `keytree get ITEM --out FILE`")
       }
       program.set(name, to: secret)
     }
     call.console.flush()
     guard let path = program.file else {
       return try cannotStart(
-        words, "there is no such program in `PATH`",
+        words, "no such program exists in `PATH`",
         hint:
-          "a name without `/` is looked for in the absolute folders of `PATH` that nobody else can change",
+          "a name without `/` is searched in the absolute folders of `PATH` that no other user can change",
         127, call)
     }
     let problem = program.run(path, as: call.environment.launch)
@@ -89,7 +91,7 @@ enum RunCommand: Command {
         let shown = Escaping.terminal.show(Array(entry[..<equals]))
         throw CommandError.other(
           .usage, message: "a variable whose value is a reference has a name that is not UTF-8: \(shown)",
-          hint: "give the secret another name with `--env NAME=REF`, and unset this one")
+          hint: "set another variable with `--env NAME=REF`, and unset this one")
       }
       result.append((name, Array(entry[(equals + 1)...])))
     }
@@ -118,8 +120,8 @@ enum RunCommand: Command {
       let reason =
         switch error {
         case .notVariable(let line): "line \(line) is not `NAME=VALUE`"
-        case .badQuotes(let line): "the quotes of line \(line) do not close it"
-        case .containsNUL(let line): "line \(line) holds a NUL"
+        case .badQuotes(let line): "line \(line) has a quoted value that is not closed, or text after it"
+        case .containsNUL(let line): "line \(line) contains a NUL"
         }
       throw CommandError.other(
         .failure, message: "cannot read \(path): \(reason)",
@@ -134,8 +136,8 @@ enum RunCommand: Command {
     guard value.starts(with: ItemReference.scheme.utf8) else { return nil }
     guard let reference = ItemReference(String(decoding: value, as: UTF8.self)) else {
       throw CommandError.other(
-        .usage, message: "the value of \(name) begins as a reference and is none",
-        hint: "a reference is `keytree://CLASS/CONTAINER/NAME`, as `keytree get ITEM --attributes` shows it")
+        .usage, message: "the value of \(name) begins like a reference but is not a valid one",
+        hint: "a reference is `keytree://CLASS/CONTAINER/NAME`; `keytree get ITEM --attributes` shows it")
     }
     return reference
   }
@@ -144,9 +146,9 @@ enum RunCommand: Command {
   private static func hint(_ problem: Int32) -> String {
     switch problem {
     case E2BIG:
-      "its words and variables are too large: hand the secret over in a pipe (`keytree read`) or a file "
+      "its arguments and variables are too large: pass the secret in a pipe (`keytree read`) or a file "
         + "(`keytree inject`)"
-    case EACCES: "it is a folder, or a file that you may not execute: `ls -ld` shows which"
+    case EACCES: "it is a folder, or a file that you are not allowed to execute: `ls -ld` shows which"
     case ENOEXEC: "it is neither a program for this machine nor a script that begins with `#!`"
     default: ErrorReport.hint(problem)
     }

@@ -6,7 +6,7 @@
 struct VariableFile {
   /// A problem with a file. Lines are counted from 1.
   enum Problem: Error, Equatable {
-    /// There is no `NAME=VALUE` in the line.
+    /// The line is not `NAME=VALUE`.
     case notVariable(line: Int)
     /// A quoted value has no closing quote in its line, or something after it.
     case badQuotes(line: Int)

@@ -8,21 +8,23 @@ internal import Terminal
 enum CheckCommand: Command {
   static let history = HistoryUse.after
   static let repair = OptionDeclaration(
-    "repair", help: "rebuild the index, restore missing files, and quarantine strays; nothing is deleted")
-  static let decrypt = OptionDeclaration("decrypt", help: "decrypt every item and look inside")
+    "repair", help: "rebuild the index, restore missing files, and quarantine stray files; nothing is deleted"
+  )
+  static let decrypt = OptionDeclaration("decrypt", help: "also decrypt every item")
 
   static let declaration = CommandDeclaration(
     name: "check", summary: "compare index, files and policy",
     details: [
-      "Every line of the index, every file, every recipient. Without `--decrypt` no secret key is needed. "
-        + "Each finding is a line: the path in the store, and what is wrong there.",
-      "`--repair` prints what it does, line by line, and checks again. It restores missing files from the history. "
-        + "What belongs nowhere goes into a folder `.keytree/quarantine-TIME`, which you may remove.",
+      "Checks every line of the index, every file and every recipient. Without `--decrypt`, it needs no secret key. "
+        + "Each finding is one line: a path in the store, and the problem.",
+      "`--repair` prints each repair on one line, and then checks again. It restores missing files from the history. "
+        + "It moves files that do not belong to the store to a folder `.keytree/quarantine-TIME`, which you may "
+        + "remove.",
     ],
     options: [repair, decrypt],
     examples: [
-      Example("keytree check", "looks, changes nothing"),
-      Example("keytree check --repair", "settles what can be settled without losing anything"),
+      Example("keytree check", "checks the store and changes nothing"),
+      Example("keytree check --repair", "repairs what can be repaired without losing data"),
     ],
     exitCodes: [3, 4, 7, 8, 9, 11, 12, 13])
 
@@ -66,9 +68,10 @@ enum CheckCommand: Command {
     let count = report.findings.count
     console.say("\(items)\(looked), \(count) \(count == 1 ? "finding" : "findings").")
     if isRepaired {
-      console.say("hint: restore what is left from git or a backup; `keytree rm` quarantines a damaged item.")
+      console.say(
+        "hint: restore the remaining files from git or a backup; `keytree rm` quarantines a damaged item.")
     } else if report.findings.contains(where: \.kind.isForRepair) {
-      console.say("hint: `keytree check --repair` settles what it can; nothing is deleted.")
+      console.say("hint: `keytree check --repair` repairs what it can; nothing is deleted.")
     }
   }
 

@@ -45,7 +45,7 @@ struct HistoryFacts {
     }
   }
 
-  /// The facts for people; escaped.
+  /// The facts as text, escaped.
   var message: String {
     switch state {
     case .none: return "none"
@@ -68,10 +68,10 @@ struct HistoryFacts {
     let parts = [(distance.ahead, "ahead of"), (distance.behind, "behind")].filter { $0.0 > 0 }
       .map { "\($0.0) \($0.1)" }
     let place = distance.remote
-    return ", \(parts.isEmpty ? "level with" : parts.joined(separator: " and ")) \(place) when last seen"
+    return ", \(parts.isEmpty ? "up to date with" : parts.joined(separator: " and ")) \(place) when last seen"
   }
 
-  /// The facts for programs.
+  /// The facts as JSON.
   var json: JSONValue {
     guard case .kept(let branch, _, let waiting, let distance, let stop) = state else { return .null }
     return .object([

@@ -12,27 +12,29 @@ enum InitCommand: Command {
   static let history = HistoryUse.after
   static let key = OptionDeclaration(
     "key", .required(ValueDeclaration("FPR|MAIL", .text)),
-    help: "the key of the owner, by fingerprint or mail address; not needed when there is only one")
+    help: "the key of the owner, by fingerprint or email address; not needed if you have only one key")
   static let noGit = OptionDeclaration(
-    "no-git", help: "keep no history: make no git repository of the store")
+    "no-git", help: "do not create a git repository, and keep no history")
 
   static let declaration = CommandDeclaration(
-    name: "init", summary: "make a store",
+    name: "init", summary: "create a store",
     details: [
-      "Makes the folder, the policy with you as its only person, and the pin that says that this machine "
-        + "trusts it. Without `--key` the one usable secret key of your GnuPG home is taken; with several, "
-        + "you have to choose. A key is usable when it can encrypt and sign, and is neither expired, revoked "
-        + "nor disabled.",
-      "Git keeps the history, with one commit for every change: in a repository of its own, unless the folder "
-        + "lies in the work tree of another one that does not ignore it. A commit says which items changed, "
-        + "as the index does. It is by the person whom git knows, else by the owner of the key.",
-      "A repository has one store. In one that has a store already, another one is refused; `--no-git` makes it without "
-        + "a history.",
+      "Creates the folder, the policy with you as its only person, and the pin, which records that this machine "
+        + "trusts the policy. Without `--key`, it uses the only usable secret key of your GnuPG home; if you have "
+        + "several, you must choose one. A key is usable if it can encrypt and sign, and is not expired, revoked or "
+        + "disabled.",
+      "Git keeps the history, with one commit for every change. The store gets its own repository, unless its folder "
+        + "is in the work tree of another repository that does not ignore it. A commit shows which items changed, as "
+        + "the index does. Its author is the user in your git configuration, otherwise the owner of the key.",
+      "A repository can contain only one store. If it already contains a store, another one is refused; `--no-git` "
+        + "creates it without a history.",
     ],
     options: [key, noGit],
     examples: [
-      Example("keytree init", "makes the store in the usual place"),
-      Example("keytree init --store ~/work.keytree --key alice@example.org", "another place, a named key"),
+      Example("keytree init", "creates the store in the default folder"),
+      Example(
+        "keytree init --store ~/work.keytree --key alice@example.org",
+        "uses another folder and a specific key"),
     ],
     exitCodes: [3, 5, 6, 10, 11])
 
@@ -53,7 +55,7 @@ enum InitCommand: Command {
         JSONMember("store", .string(path)),
       ])
     }
-    call.console.say("Made the store \(path).")
+    call.console.say("Created the store \(path).")
     call.console.say("Its owner is \(show(owner)).")
     for line in lines { call.console.say(line) }
     return .done
@@ -67,7 +69,7 @@ enum InitCommand: Command {
     guard call.git(in: path).program != nil else {
       return [
         "It has no history: git is not installed.",
-        "hint: `apt install git`, then `keytree git init` begins one.",
+        "hint: install git (`apt install git`), then run `keytree git init`.",
       ]
     }
     return try call.makeHistory(path)
@@ -84,14 +86,14 @@ enum InitCommand: Command {
     throw KeyringError.storeExists(path: path)
   }
 
-  /// Throws if a file has the path of the store; `stat(2)`.
+  /// Throws if a file exists at the path of the store.
   private static func refuseFile(_ path: String) throws {
     var facts = stat()
     guard unsafe stat(path, &facts) == 0, facts.st_mode & S_IFMT != S_IFDIR else { return }
     throw CommandError.other(
       .alreadyExists,
-      message: "cannot make the store \(path): a file is there, and a store is a folder",
-      hint: "give the folder with `--store DIR`, or move the file away")
+      message: "cannot create the store \(path): a file exists at this path, and a store is a folder",
+      hint: "give another folder with `--store DIR`, or move the file")
   }
 
   /// Returns the key that was named, or the only one that can be used.

@@ -8,12 +8,12 @@ internal import Terminal
 enum StatusCommand: Command {
   static let history = HistoryUse.before
   static let declaration = CommandDeclaration(
-    name: "status", summary: "say what the store holds and what waits to be done",
+    name: "status", summary: "show what the store contains and what is pending",
     details: [
-      "Counts items by class, names people and groups, and lists what is damaged, unfinished or about to "
-        + "expire, as far as it can be seen without starting GnuPG. `keytree check` looks closer."
+      "Counts items by class, lists people and groups, and reports what is damaged, unfinished or about to expire, as "
+        + "far as it can be determined without starting GnuPG. `keytree check` checks the store thoroughly."
     ],
-    examples: [Example("keytree status", "one look at the store")],
+    examples: [Example("keytree status", "shows the state of the store")],
     exitCodes: [4, 8, 9, 11, 12])
 
   static func run(_ call: CommandCall) throws -> ExitCode {

@@ -47,7 +47,7 @@ struct StoreStatus {
     }
   }
 
-  /// The lines for people, aligned.
+  /// The facts as aligned lines of text.
   var lines: [String] {
     var list = FactList()
     list.add("store", path)
@@ -90,7 +90,7 @@ struct StoreStatus {
     keyring?.policy.name(of: fingerprint) ?? fingerprint.text
   }
 
-  /// The facts for programs.
+  /// The facts as JSON.
   var json: JSONValue {
     var members = [
       JSONMember("store", .string(path)),

@@ -4,7 +4,7 @@ internal import KeyringModel
 internal import Sync
 internal import Terminal
 
-/// The findings of `verify`, for people and for programs.
+/// The report of `verify`, as text or as JSON.
 struct VerificationReport {
   private let result: Verification
   /// The branch that was verified, if there may be several.
@@ -17,7 +17,7 @@ struct VerificationReport {
     (self.result, self.branch) = (result, branch)
   }
 
-  /// Prints each finding, and each warning.
+  /// Prints each finding and each warning.
   func print(to call: CommandCall) {
     let console = call.console
     if call.globals.json {
@@ -48,20 +48,20 @@ struct VerificationReport {
     // For a branch that loses commits, nothing else was verified.
     if result.policies > 0 || result.findings.isEmpty { call.console.say("\(place)\(looked), \(end).") }
     if branch != nil, count > 0 {
-      call.console.complain("keytree: \(place)the push is refused; nothing has changed here")
+      call.console.complain("keytree: \(place)the push is refused; nothing was changed")
     }
     if result.leftBehind > 0, !result.isDistrusted {
       let some = result.leftBehind == 1 ? "1 policy was" : "\(result.leftBehind) policies were"
-      call.console.say("note: \(some) made at the same time as another one, and left behind by a merge.")
+      call.console.say("note: \(some) created concurrently with another one, and dropped by a merge.")
     }
     if result.isCutOff {
       call.console.say(
-        "note: the history does not go back to the first policy; `git fetch --unshallow` gets all of it.")
+        "note: the history does not go back to the first policy; `git fetch --unshallow` fetches the rest.")
     }
     if !isAnchored, !result.isPinned, !result.isDistrusted {
       call.console.say(
-        "note: nothing says whose policy this should be, so it is only known to be consistent with itself; "
-          + "`--fingerprint FPR` names the admin of the first one.")
+        "note: the expected admin is not known, so only the consistency of the policies was checked; give the "
+          + "admin who signed the first policy with `--fingerprint FPR`.")
     }
   }
 

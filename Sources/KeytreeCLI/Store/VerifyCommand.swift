@@ -10,43 +10,45 @@ internal import Terminal
 enum VerifyCommand: Command {
   static let fingerprint = OptionDeclaration(
     "fingerprint", .required(ValueDeclaration("FPR", .text)),
-    help: "the admin who has to have signed the first policy; may be given for several, one of whom has to",
+    help: "the admin who must have signed the first policy; if it is repeated, one of these admins",
     isRepeatable: true)
   static let at = OptionDeclaration(
     "at", .required(ValueDeclaration("REV", .text)),
-    help: "look at a commit and what leads to it, not at the folder")
+    help: "verify a commit and its history instead of the folder")
   static let preReceive = OptionDeclaration(
-    "pre-receive", help: "be the hook of a bare repository: read what is pushed, and refuse it")
+    "pre-receive",
+    help: "run as the hook of a bare repository: verify a push, and refuse it if it is not valid")
   static let folder = OptionDeclaration(
     "folder", .required(ValueDeclaration("PATH", .text)),
-    help: "the folder of the store in a bare repository, where it is not the top")
-  static let strict = OptionDeclaration("strict", help: "fail also when a key ends within 60 days")
+    help: "the folder of the store in a bare repository, if the store is not at the top")
+  static let strict = OptionDeclaration("strict", help: "also fail if a key expires within 60 days")
 
   static let declaration = CommandDeclaration(
-    name: "verify", summary: "look at policies, recipients, keys and files without a secret key",
+    name: "verify", summary: "verify policies, recipients, keys and files without a secret key",
     details: [
-      "For continuous integration and for the server: no secret key, no agent, no question, nothing is changed. Each "
-        + "finding is a line: the path in the store, and what is wrong there.",
-      "It follows the policies of the whole history: each is signed by an admin of the one before, and none "
-        + "is put back. Whether it begins with the right people is known only with `--fingerprint`, or where this machine "
-        + "has accepted the store. Then come the recipients of every item, the keys (named from 60 days before their "
-        + "end), the index against the files, names, links, and what is no part of a store.",
-      "`--at` takes the files out of the repository itself, so that no attribute or setting can hide any. The store "
-        + "may be a bare repository then.",
-      "`--pre-receive` belongs into the hook `pre-receive` of a bare repository. It looks at every branch that is "
-        + "pushed and every commit that comes, refuses to delete branches and to take commits back, and holds "
-        + "policies against those that the branch has. Tags and other references are not looked at.",
-      "A bare repository does not say where the store is in it. Where it is in a folder, `--folder` names that, as a path "
-        + "from the top: the same for `--at` and for the hook. What lies outside of the folder is not looked at, except "
-        + "that another store there is refused.",
+      "For continuous integration and servers: it needs no secret key and no agent, never prompts, and changes "
+        + "nothing. Each finding is one line: a path in the store, and the problem.",
+      "It follows the policies through the whole history: each must be signed by an admin of the previous one, and "
+        + "none may be rolled back. It can tell whether the first policy names the right people only if you give "
+        + "`--fingerprint`, or if this machine has accepted the store. Then it checks the recipients of every item, "
+        + "the keys (reported from 60 days before they expire), the index against the files, names, links, and files "
+        + "that do not belong to a store.",
+      "`--at` reads the files from the repository itself, so that no attribute or setting can hide a file. The store "
+        + "can then be a bare repository.",
+      "`--pre-receive` is for the `pre-receive` hook of a bare repository. It verifies every pushed branch and every "
+        + "new commit, refuses to delete branches and to remove commits from them, and checks new policies against "
+        + "those of the branch. Tags and other references are not verified.",
+      "A bare repository does not record the folder of the store. If the store is not at the top, give its path from "
+        + "the top with `--folder`, for `--at` as well as in the hook. Files outside the folder are not verified, but "
+        + "another store there is refused.",
     ],
     options: [fingerprint, at, preReceive, folder, strict],
     examples: [
-      Example("keytree verify", "looks at the store and its history"),
+      Example("keytree verify", "verifies the store and its history"),
       Example(
         "keytree verify --at HEAD --fingerprint C86E40475C0FBD627777428CC11945FA7D8856D8",
         "for continuous integration"),
-      Example("keytree verify --pre-receive", "all of the hook `pre-receive`, after `#!/bin/sh`"),
+      Example("keytree verify --pre-receive", "the complete `pre-receive` hook, after `#!/bin/sh`"),
       Example("keytree verify --pre-receive --folder team/keys", "the hook for a store in a folder"),
     ],
     exitCodes: [3, 4, 9, 11, 13])
@@ -56,7 +58,7 @@ enum VerifyCommand: Command {
       throw call.misuse(.conflict(at.display, preReceive.display))
     }
     let anchors = try anchors(call)
-    // First and last: in between, no signal can end this process and leave its folder.
+    // Created before the folder and stopped after its removal, so that no signal can leave the folder behind.
     let interruption = Interruption()
     defer { interruption?.stop() }
     let host = host(call)
@@ -67,7 +69,7 @@ enum VerifyCommand: Command {
       try call.arguments.has(preReceive)
         ? judgePush(call, anchors, room) : judgeStore(call, anchors, host, room)
     }
-    // A signal ends the git that is running, whose error does not matter then.
+    // A signal also ends the running git, so the error of git does not matter.
     if interruption?.takeSignal() != nil {
       throw TerminalError.cancelled(action: "not everything was checked")
     }
@@ -159,8 +161,8 @@ enum VerifyCommand: Command {
 
   private static func noCommit(_ name: String) -> CommandError {
     .other(
-      .notFound, message: "no commit is called \(ErrorReport.quote(name))",
-      hint: "`keytree git log --oneline` names them")
+      .notFound, message: "no commit is named \(ErrorReport.quote(name))",
+      hint: "`keytree git log --oneline` lists the commits")
   }
 
   // MARK: A push
@@ -178,8 +180,8 @@ enum VerifyCommand: Command {
     let lines = unsafe input.withBytes { unsafe Array($0) }
     guard let references = PushedReference.list(lines) else {
       throw CommandError.other(
-        .usage, message: "standard input is not what git gives a hook `pre-receive`",
-        hint: "git calls the hook itself; `keytree verify --at REV` looks at a commit")
+        .usage, message: "standard input is not the input that git gives to a `pre-receive` hook",
+        hint: "git runs the hook itself; `keytree verify --at REV` verifies a commit")
     }
     var push = try PushVerification(in: repository, anchors: anchors, room: room)
     var code = ExitCode.done

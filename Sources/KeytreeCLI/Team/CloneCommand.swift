@@ -12,21 +12,21 @@ enum CloneCommand: Command {
   static let declaration = CommandDeclaration(
     name: "clone", summary: "copy a store from another repository",
     details: [
-      "Fetches the history, sees to it that git merges and shows items by keytree and runs nothing that came "
-        + "with the store, puts the files in place, and shows who can read it: compare the fingerprints with "
-        + "those that you know from elsewhere.",
-      "DIR is the folder of the store, else the one that `--store`, `KEYTREE_STORE` or the usual place name. It "
-        + "must be empty, or not be there yet.",
+      "Fetches the history, configures git to merge and show items with keytree and to run nothing that came with the "
+        + "store, checks out the files, and shows who can read the store. Compare the fingerprints with those that "
+        + "you know from another source.",
+      "DIR is the folder of the store (default: `--store`, `KEYTREE_STORE` or the default folder). It must be empty "
+        + "or not exist.",
     ],
     operands: [
-      OperandDeclaration("URL", .bytes, help: "where the repository is, as for `git clone`"),
+      OperandDeclaration("URL", .bytes, help: "the address of the repository, as for `git clone`"),
       OperandDeclaration(
         "DIR", .bytes, count: .optional, completion: .folder, help: "the folder of the store"),
     ],
     options: [TrustCommand.fingerprint],
     examples: [
-      Example("keytree clone git@example.org:team/keys.git", "to the usual place"),
-      Example("keytree clone https://example.org/keys.git ~/work.keytree", "to another one"),
+      Example("keytree clone git@example.org:team/keys.git", "clones to the default folder"),
+      Example("keytree clone https://example.org/keys.git ~/work.keytree", "clones to another folder"),
     ],
     exitCodes: [3, 4, 5, 7, 8, 9, 11])
 
@@ -64,13 +64,13 @@ enum CloneCommand: Command {
     }
   }
 
-  /// Returns the failure if the user does not accept the people. The usual hint, to clone again, does not apply,
-  /// because the store exists.
+  /// Returns the error for people that the user has not accepted. The usual hint, to run the command again, does not
+  /// apply, because the store exists.
   private static func notAccepted(_ folder: String?) -> CommandError {
     let command = folder.map { "keytree --store \($0) trust" } ?? "keytree trust"
     return .other(
-      .cancelled, message: "the store is there, but nobody has accepted its people on this machine",
-      hint: "`\(command)` asks again; nothing can be decrypted or changed before")
+      .cancelled, message: "the store was cloned, but its people have not been accepted on this machine",
+      hint: "run `\(command)` to accept them; until then nothing can be decrypted or changed")
   }
 
   private static func clone(_ url: String, to path: String, _ call: CommandCall) throws {
@@ -100,7 +100,7 @@ enum CloneCommand: Command {
     var facts = stat()
     guard unsafe stat(path, &facts) == 0 else { return }
     guard facts.st_mode & S_IFMT == S_IFDIR else {
-      throw UserFileError(action: "make the folder", path: path, errno: EEXIST)
+      throw UserFileError(action: "create the folder", path: path, errno: EEXIST)
     }
     let names = try FileTree(at: path).list("")
     guard names.isEmpty else { throw KeyringError.folderNotEmpty(path: path) }

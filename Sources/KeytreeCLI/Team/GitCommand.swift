@@ -10,18 +10,18 @@ enum GitCommand: Command {
   static let declaration = CommandDeclaration(
     name: "git", summary: "run git in the store's folder",
     details: [
-      "Every word after `git` is git's own, so options of keytree stand before it. What waits is committed "
-        + "first. The exit status is git's.",
-      "Git runs without the hooks, monitors and drivers of the repository, and with none of the variables that "
-        + "steer it. A repository is refused if its own configuration has settings that may run programs; put them "
-        + "into yours. Changes of the index are shown item by item; nothing is decrypted.",
-      "`keytree git init` begins a history of a store that has none.",
+      "Every argument after `git` is passed to git, so give options of keytree before it. Pending changes are "
+        + "committed first. The exit status is that of git.",
+      "Git runs without the hooks, monitors and drivers of the repository, and without the environment variables that "
+        + "control it. A repository is refused if its own configuration has settings that can run programs; put such "
+        + "settings into your own configuration. Changes of the index are shown item by item; nothing is decrypted.",
+      "`keytree git init` starts a history for a store that has none.",
     ],
-    operands: [OperandDeclaration("ARGS", .bytes, count: .any, help: "the command of git and its arguments")],
+    operands: [OperandDeclaration("ARGS", .bytes, count: .any, help: "the git command and its arguments")],
     examples: [
       Example("keytree git log -p", "shows what changed, and when"),
       Example(
-        "keytree --store ~/work.keytree git remote add origin git@example.org:work.git", "another store"),
+        "keytree --store ~/work.keytree git remote add origin git@example.org:work.git", "uses another store"),
     ],
     exitCodes: [11], takesRest: true)
 

@@ -5,7 +5,7 @@ internal import KeyringModel
 internal import OpenPGP
 internal import Terminal
 
-/// Changes of people and groups as the command line wishes them.
+/// The changes of people and groups that a command line requests.
 struct GroupChange {
   private let call: CommandCall
   private let keyring: Keyring
@@ -19,25 +19,25 @@ struct GroupChange {
 
   // MARK: Groups
 
-  /// Makes a group with this user in it.
+  /// Creates a group with this user as its only member.
   func create(_ group: String) throws {
     guard policy.groups[group] == nil else {
       throw CommandError.other(
-        .alreadyExists, message: "cannot make group \(ErrorReport.quote(group)): it exists",
-        hint: "`keytree group show \(group)` names its members")
+        .alreadyExists, message: "cannot create group \(ErrorReport.quote(group)): it already exists",
+        hint: "`keytree group show \(group)` lists its members")
     }
     let me = keyring.ownFingerprint
-    try make([.create(group: group), .join(me, group: group)], "make group \(group)")
-    call.console.say("Made group \(group). You are in it.")
+    try make([.create(group: group), .join(me, group: group)], "create group \(group)")
+    call.console.say("Created group \(group). You are its only member.")
   }
 
-  /// Takes away a group without items.
+  /// Deletes a group without items.
   func delete(_ group: String) throws {
     try require(group)
     guard group != GroupName.default else {
       throw CommandError.other(
         .failure, message: "cannot delete group \"default\": every keyring has it",
-        hint: "`keytree group remove default FPR` takes somebody out of it")
+        hint: "`keytree group remove default FPR` removes a person from it")
     }
     try make([.delete(group: group)], "delete group \(group)")
     call.console.say("Deleted group \(group).")
@@ -45,7 +45,7 @@ struct GroupChange {
 
   // MARK: People
 
-  /// Lets somebody into a group.
+  /// Adds a person to a group.
   func add(to group: String) throws {
     try require(group)
     let wishes = [GroupCommand.admin, GroupCommand.member].map { call.arguments.has($0) }
@@ -77,31 +77,31 @@ struct GroupChange {
     tellResealed(change)
   }
 
-  /// Somebody who belongs to the keyring comes into one more group, or gets another role.
+  /// Adds a person of the keyring to another group, or changes their role.
   private func join(_ person: Fingerprint, _ group: String, _ role: Person.Role?) throws {
     let name = policy.people[person]?.name ?? person.text
     let isThere = policy.groups[group]?.contains(person) ?? false
     let newRole = role.flatMap { $0 == policy.people[person]?.role ? nil : $0 }
     guard !isThere || newRole != nil else {
       throw CommandError.other(
-        .alreadyExists, message: "\(name) is in group \(ErrorReport.quote(group)) already",
-        hint: "`keytree group refresh KEYFILE` takes over a key that was renewed")
+        .alreadyExists, message: "\(name) is already in group \(ErrorReport.quote(group))",
+        hint: "`keytree group refresh KEYFILE` imports a renewed key")
     }
     var edits: [PolicyEdit] = []
     if let newRole { edits.append(.role(person, newRole)) }
     if !isThere { edits.append(.join(person, group: group)) }
     let change = try plan(edits)
-    // Named by all digits, or by a key file that was compared when the person came.
+    // The fingerprint was given in full, or it was compared when the person was added to the keyring.
     if !isThere { try confirm(person, name, group, isNamed: true) }
     try make(change, isThere ? "change a role" : "add a person to group \(group)")
     call.console.say(
       isThere
-        ? "\(name) is \(newRole == .admin ? "an admin" : "no admin any more")."
+        ? "\(name) is \(newRole == .admin ? "an admin" : "no longer an admin")."
         : "Added \(name) to group \(group).")
     tellResealed(change)
   }
 
-  /// Shows who will be able to read what, and asks unless the key was named.
+  /// Shows what the person will be able to read, and asks for confirmation unless the fingerprint was given.
   private func confirm(
     _ person: Fingerprint, _ name: String, _ group: String, isNamed: Bool
   ) throws {
@@ -111,10 +111,11 @@ struct GroupChange {
     let items = count == 1 ? "1 item" : "\(count) items"
     call.console.say("\(person.text)  \(name)")
     call.console.say(
-      "will be able to read \(items) of group \(ErrorReport.quote(group)), and what is added to it.")
+      "will be able to read \(items) of group \(ErrorReport.quote(group)), and all items that are added to it later."
+    )
     if isNamed || call.arguments.has(GroupCommand.fingerprint) { return }
-    guard try call.console.confirm("Have you compared the fingerprint with the person") else {
-      throw TerminalError.cancelled(action: "nobody was added")
+    guard try call.console.confirm("Have you compared the fingerprint with that person") else {
+      throw TerminalError.cancelled(action: "no person was added")
     }
   }
 
@@ -126,7 +127,7 @@ struct GroupChange {
     guard expected == person else { throw CommandError.keyFile(.other(person), source: "the file") }
   }
 
-  /// Takes somebody out of a group, or out of all.
+  /// Removes people from a group, or from all groups.
   func remove(from group: String) throws {
     try require(group)
     var edits: [PolicyEdit] = []
@@ -138,7 +139,7 @@ struct GroupChange {
     }
     let change = try plan(edits)
     let now = try make(
-      change, edits.count == 1 ? "take a person out of group \(group)" : "take people out of group \(group)")
+      change, edits.count == 1 ? "remove a person from group \(group)" : "remove people from group \(group)")
     for sentence in words { call.console.say(sentence) }
     tellResealed(change)
     tellRotation(now)
@@ -154,43 +155,45 @@ struct GroupChange {
         .notFound, message: "\(name) is not in group \(ErrorReport.quote(group))",
         hint: groups.isEmpty
           ? "`keytree status` shows who is in which group"
-          : "the groups are \(groups.joined(separator: ", "))")
+          : "their groups are \(groups.joined(separator: ", "))")
     }
     return isLast
       ? (.remove(person), "Removed \(name) from the keyring.")
-      : (.leave(person, group: group), "Took \(name) out of group \(group).")
+      : (.leave(person, group: group), "Removed \(name) from group \(group).")
   }
 
-  /// The number of secrets that are named after a removal; `rotate status` names all.
+  /// The number of secrets that are listed after a removal; `rotate status` lists all.
   private static let shownSecrets = 20
 
-  /// Names the secrets that somebody who left could have kept.
+  /// Lists the secrets that a removed person may have kept.
   private func tellRotation(_ keyring: Keyring) {
-    // To look through a long history takes seconds, for what nobody is told.
+    // Reading a long history takes seconds, and with `--quiet` the result would not be printed.
     if call.globals.quiet { return }
     do {
       let rotations = try Rotations(call, keyring)
       let open = rotations.list.entries(.open)
-      if open.isEmpty { return call.console.say("There is no secret that anybody who left could have kept.") }
+      if open.isEmpty {
+        return call.console.say("No secret has to be changed.")
+      }
       call.console.say(
         open.count == 1
-          ? "This secret has to be changed, since it could have been kept:"
-          : "These \(open.count) secrets have to be changed, since they could have been kept:")
+          ? "This secret has to be changed, because a former reader may have kept it:"
+          : "These \(open.count) secrets have to be changed, because former readers may have kept them:")
       for entry in open.prefix(Self.shownSecrets) {
         call.console.say("  " + entry.record.reference.text)
       }
       rotations.reportGaps(call.console)
       call.console.say("hint: `keytree rotate status` lists them all; `keytree rotate next` changes one.")
     } catch {
-      // The person is out; the list can be asked for again.
+      // The person was removed, and the user can request the list again.
       for line in ErrorReport(describing: error).lines { call.console.complain(line) }
-      call.console.complain("hint: `keytree rotate status` lists the secrets that could have been kept")
+      call.console.complain("hint: `keytree rotate status` lists the secrets that have to be changed")
     }
   }
 
   // MARK: Keys
 
-  /// Takes over what is new about keys.
+  /// Imports renewed keys.
   func refresh() throws {
     var edits: [PolicyEdit] = []
     var files: [Fingerprint: [UInt8]] = [:]
@@ -199,20 +202,20 @@ struct GroupChange {
       edits.append(.key(person, ContentDigest(of: file.bytes)))
       files[person] = file.bytes
     }
-    if edits.isEmpty { return call.console.say("Nothing is new about the keys.") }
+    if edits.isEmpty { return call.console.say("No key has changed.") }
     let change = try plan(edits, files)
     try make(change, edits.count == 1 ? "renew a key" : "renew \(edits.count) keys")
     for person in files.keys.sorted() { call.console.say("Renewed the key of \(policy.name(of: person)).") }
     tellResealed(change)
   }
 
-  /// Keys that may be newer than those of the keyring.
+  /// Returns keys that may be newer than those of the keyring.
   private func candidates() throws -> [(Fingerprint, [UInt8], source: String)] {
     guard let word = call.arguments.operand(0) else {
       var found: [(Fingerprint, [UInt8], source: String)] = []
       for (person, facts) in policy.people.sorted(by: { $0.key < $1.key }) where facts.removed == nil {
         guard let bytes = try people.own(person) else { continue }
-        found.append((person, bytes, "your key of \(person.text)"))
+        found.append((person, bytes, "the key \(person.text) in your GnuPG keyring"))
       }
       return found
     }
@@ -220,20 +223,21 @@ struct GroupChange {
     let person = file.key.fingerprint
     guard policy.isMember(person) else {
       throw CommandError.other(
-        .notFound, message: "\(person.text) is the key of nobody in this keyring",
+        .notFound, message: "no member has the key \(person.text)",
         hint: "`keytree group add GROUP KEYFILE` adds a person")
     }
     return [(person, file.bytes, word.approximateText)]
   }
 
-  /// Seals again what is not for just the members of its group.
+  /// Re-encrypts the items whose recipients are not exactly the members of their groups.
   func reseal() throws {
     let count = try resealed()
-    call.console.say(count == 0 ? "All items are sealed to just the members of their groups." : words(count))
+    call.console.say(
+      count == 0 ? "All items are encrypted to exactly the members of their groups." : words(count))
   }
 
   private func resealed() throws -> Int {
-    let progress = WorkProgress("seal", console: call.console)
+    let progress = WorkProgress("encrypt", console: call.console)
     defer { progress.finish() }
     return try keyring.reencryptOutdated { progress.advance(to: $0, of: $1) }
   }
@@ -257,7 +261,7 @@ struct GroupChange {
 
   @discardableResult
   private func make(_ change: TeamChange, _ subject: String) throws -> Keyring {
-    let progress = WorkProgress("seal", console: call.console)
+    let progress = WorkProgress("encrypt", console: call.console)
     defer { progress.finish() }
     return try keyring.make(change, subject: subject) { progress.advance(to: $0, of: $1) }
   }
@@ -267,6 +271,6 @@ struct GroupChange {
   }
 
   private func words(_ count: Int) -> String {
-    count == 1 ? "Sealed 1 item again." : "Sealed \(count) items again."
+    count == 1 ? "Re-encrypted 1 item." : "Re-encrypted \(count) items."
   }
 }

@@ -7,63 +7,64 @@ internal import KeyringModel
 enum GroupCommand: Command {
   static let history = HistoryUse.after
 
-  static let admin = OptionDeclaration("admin", help: "let the person change people and groups, too")
-  static let member = OptionDeclaration("member", help: "take the role of an admin back from the person")
+  static let admin = OptionDeclaration(
+    "admin", help: "make the person an admin, who can change people and groups")
+  static let member = OptionDeclaration("member", help: "make an admin an ordinary member")
   static let fingerprint = OptionDeclaration(
     "fingerprint", .required(ValueDeclaration("FPR", .text)),
-    help: "accept the key in the file without a question when it is this one")
+    help: "accept the key in the file without a prompt if it has this fingerprint")
   static let all = OptionDeclaration(
-    "all", help: "take the person out of every group, and so out of the keyring")
-  static let force = OptionDeclaration("force", help: "also when you lose access yourself")
+    "all", help: "remove the person from every group, and so from the keyring")
+  static let force = OptionDeclaration("force", help: "continue even if you lose access yourself")
 
   private static let group = OperandDeclaration("GROUP", help: "the group; every keyring has `default`")
   private static let changeCodes: [Int32] = [3, 4, 5, 6, 7, 8, 9, 10, 11, 12]
 
   static let declaration = CommandDeclaration(
-    name: "group", summary: "say who can read what, and change it",
+    name: "group", summary: "show and change who can read which items",
     details: [
-      "An item belongs to a group, and is sealed to its members. To change who is in a group, or to renew a key, "
-        + "seals the group's items again with fresh session keys: everything in one change of the store and one "
-        + "commit, or nothing. When that is cut off, the same command goes on where it was.",
-      "Only admins change people and groups. What they sign is accepted by the others' machines with a word about "
-        + "it; anything else stops writing there.",
-      "Whoever could read an item once may have kept it: `keytree rotate status` lists what has to be changed "
-        + "after somebody has left.",
+      "An item belongs to a group and is encrypted to its members. If you change the members of a group or renew a "
+        + "key, the group's items are re-encrypted with new session keys, all in one transaction and one commit, or "
+        + "not at all. If this is interrupted, run the same command again to continue.",
+      "Only admins can change people and groups. Other machines accept changes that an admin has signed, and report "
+        + "them; any other change blocks writing there.",
+      "A person who could read an item may have kept its secret: `keytree rotate status` lists the secrets that have "
+        + "to be changed after a member has left.",
     ],
     subcommands: [list, show, create, delete, add, remove, refresh, reseal],
     examples: [
       Example("keytree group add default bob.asc", "lets Bob read all items of the group"),
-      Example("keytree group remove default bob@example.org", "takes him out, and seals its items again"),
+      Example("keytree group remove default bob@example.org", "removes Bob, and re-encrypts the items"),
     ],
     exitCodes: changeCodes)
 
   private static let list = CommandDeclaration(
     name: "list", aliases: ["ls"], summary: "list the groups with their members and items",
-    examples: [Example("keytree group list", "a line for each group")], exitCodes: [4, 9])
+    examples: [Example("keytree group list", "prints one line for each group")], exitCodes: [4, 9])
 
   private static let show = CommandDeclaration(
     name: "show", summary: "list the members of a group", operands: [group],
-    examples: [Example("keytree group show default", "a line for each member")], exitCodes: [4, 9])
+    examples: [Example("keytree group show default", "prints one line for each member")], exitCodes: [4, 9])
 
   private static let create = CommandDeclaration(
-    name: "create", summary: "make a group with you in it", operands: [group],
-    examples: [Example("keytree group create ops", "others come with `keytree group add ops`")],
+    name: "create", summary: "create a group with you as its only member", operands: [group],
+    examples: [Example("keytree group create ops", "add other members with `keytree group add ops`")],
     exitCodes: changeCodes)
 
   private static let delete = CommandDeclaration(
-    name: "delete", summary: "take away a group that has no items", operands: [group],
-    examples: [Example("keytree group delete ops", "refused while items belong to it")],
+    name: "delete", summary: "delete a group that has no items", operands: [group],
+    examples: [Example("keytree group delete ops", "is refused while items belong to the group")],
     exitCodes: changeCodes)
 
   private static let add = CommandDeclaration(
-    name: "add", summary: "let somebody read the items of a group",
+    name: "add", summary: "add a person to a group",
     details: [
-      "KEYFILE is the person's public key as a file; a fingerprint takes it from your own GnuPG keyring, or is "
-        + "that of somebody who belongs to the keyring already. Compare the fingerprint with the person: whoever "
-        + "has that key can read everything in the group. A key from a file is asked about on a terminal, and "
-        + "needs `--fingerprint` elsewhere.",
-      "With `--admin` somebody who is in the group already becomes an admin, with `--member` an admin becomes a "
-        + "member like others.",
+      "KEYFILE is a file with the person's public key. A fingerprint selects a key in your own GnuPG keyring, or a "
+        + "person who is already in the keyring. Compare the fingerprint with that person: anyone who has that key "
+        + "can read everything in the group. For a key from a file, the command asks for confirmation on a terminal, "
+        + "and requires `--fingerprint` otherwise.",
+      "With `--admin`, a person who is already in the group becomes an admin; with `--member`, an admin becomes an "
+        + "ordinary member.",
     ],
     operands: [
       group,
@@ -71,44 +72,53 @@ enum GroupCommand: Command {
     ],
     options: [admin, member, fingerprint],
     examples: [
-      Example("keytree group add default bob.asc", "shows the fingerprint, and asks"),
+      Example("keytree group add default bob.asc", "shows the fingerprint, and asks for confirmation"),
       Example(
-        "keytree group add ops B5F28C0DCD5A74569FA573FFB3B71ABCA803B25F --admin", "from your own keyring"),
+        "keytree group add ops B5F28C0DCD5A74569FA573FFB3B71ABCA803B25F --admin",
+        "uses a key from your own keyring"),
     ],
     exitCodes: changeCodes)
 
   private static let remove = CommandDeclaration(
-    name: "remove", aliases: ["rm"], summary: "take somebody out of a group",
+    name: "remove", aliases: ["rm"], summary: "remove people from a group",
     details: [
-      "Somebody who is in no group any more is removed from the keyring, also an admin. What the person could read "
-        + "is sealed again for the others; older versions in the history stay readable with the old key."
+      "A person who is in no other group is removed from the keyring, even an admin. The items that the person could "
+        + "read are re-encrypted for the remaining members; older versions in the history can still be decrypted with "
+        + "the old key."
     ],
     operands: [
       group,
       OperandDeclaration(
-        "FPR|MAIL", count: .oneOrMore, help: "the person: full fingerprint or mail address; also several"),
+        "FPR|MAIL", count: .oneOrMore, help: "the people, by full fingerprint or email address"),
     ],
     options: [all, force],
-    examples: [Example("keytree group remove default bob@example.org", "and seals the items again")],
+    examples: [
+      Example("keytree group remove default bob@example.org", "removes Bob, and re-encrypts the items")
+    ],
     exitCodes: changeCodes)
 
   private static let refresh = CommandDeclaration(
-    name: "refresh", summary: "take over keys that were prolonged or have new subkeys",
+    name: "refresh", summary: "import renewed keys and keys with new subkeys",
     details: [
-      "From a file, or without one for all members from your own GnuPG keyring. Only newer facts about the same "
-        + "keys are taken: a revocation or a later end stays when an older file comes."
+      "Reads one file, or without an operand the keys of all members from your own GnuPG keyring. Only newer "
+        + "information about the same keys is imported: an older file does not remove a revocation or a later "
+        + "expiration date."
     ],
     operands: [
       OperandDeclaration(
-        "KEYFILE|FPR", .bytes, count: .optional, completion: .file, help: "one key; else all members' keys")
+        "KEYFILE|FPR", .bytes, count: .optional, completion: .file,
+        help: "one key (default: the keys of all members)")
     ],
-    examples: [Example("keytree group refresh bob.asc", "Bob has prolonged his key")],
+    examples: [Example("keytree group refresh bob.asc", "imports Bob's renewed key")],
     exitCodes: changeCodes)
 
   private static let reseal = CommandDeclaration(
-    name: "reseal", summary: "seal items again that are not for just the members of their groups",
-    details: ["A merge may leave such items: one was added over there while somebody left here."],
-    examples: [Example("keytree group reseal", "items that are right are left alone")],
+    name: "reseal", summary: "re-encrypt items whose recipients are not the members of their groups",
+    details: [
+      "A merge can leave such items, for example if an item was added on one machine while a member was removed on "
+        + "another."
+    ],
+    examples: [Example("keytree group reseal", "changes only items with wrong recipients")],
     exitCodes: [3, 4, 7, 8, 9, 10, 11, 12])
 
   static func run(_ call: CommandCall) throws -> ExitCode {
@@ -136,7 +146,7 @@ enum GroupCommand: Command {
   private static func newName(_ call: CommandCall) throws -> String {
     let name = try name(call)
     guard GroupName.isValid(name) else {
-      throw call.misuse(.other("the name of a group is letters, digits, `.`, `_` and `-`"))
+      throw call.misuse(.other("a group name consists of letters, digits, `.`, `_` and `-`"))
     }
     return name
   }

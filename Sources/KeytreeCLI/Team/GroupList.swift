@@ -4,19 +4,19 @@ internal import Keyring
 internal import KeyringModel
 internal import Terminal
 
-/// The groups of a keyring, for people and for programs.
+/// The groups of a keyring, as text or as JSON.
 struct GroupList {
   private let keyring: Keyring
 
   init(_ keyring: Keyring) { self.keyring = keyring }
 
-  /// A line for each group.
+  /// Prints one line for each group.
   func print(_ call: CommandCall) throws {
     var all = Query()
     all.includesFields = true
     let matches = try keyring.find(all)
     let items = matches.items.reduce(into: [:]) { $0[$1.group, default: 0] += 1 }
-    // Who reads a group is shown whole.
+    // The members of a group are never truncated.
     var table = Table(
       ["group", "items", "members"], isTerminal: call.console.outputIsTerminal, cellWidth: nil)
     for (name, members) in keyring.policy.groups.sorted(by: { $0.key < $1.key }) {
@@ -35,7 +35,7 @@ struct GroupList {
     call.console.write(table)
   }
 
-  /// A line for each member of a group.
+  /// Prints one line for each member of a group.
   ///
   /// - Throws: `KeyringError` with `unknownGroup`.
   func printMembers(of group: String, _ call: CommandCall) throws {

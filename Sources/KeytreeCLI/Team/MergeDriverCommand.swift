@@ -10,15 +10,15 @@ internal import Terminal
 enum MergeDriverCommand: Command {
   static let declaration = CommandDeclaration(
     name: "merge-driver", summary: "merge one file for git",
-    details: ["For git alone: it writes the result to OURS. It does not fail for what is in the files."],
+    details: ["Only for git. Writes the result to OURS. Conflicting contents do not make it fail."],
     operands: [
-      OperandDeclaration("KIND", .choice(["index", "item", "record"]), help: "what the files are"),
-      OperandDeclaration("BASE", .bytes, help: "the file where both sides come from"),
-      OperandDeclaration("OURS", .bytes, help: "the file on our side"),
-      OperandDeclaration("THEIRS", .bytes, help: "the file on their side"),
+      OperandDeclaration("KIND", .choice(["index", "item", "record"]), help: "the kind of the files"),
+      OperandDeclaration("BASE", .bytes, help: "the file of the common ancestor"),
+      OperandDeclaration("OURS", .bytes, help: "our version of the file"),
+      OperandDeclaration("THEIRS", .bytes, help: "their version of the file"),
       OperandDeclaration("PATH", .bytes, help: "the path of the file in the work tree"),
     ],
-    examples: [Example("keytree merge-driver index %O %A %B %P", "as git has it in its configuration")],
+    examples: [Example("keytree merge-driver index %O %A %B %P", "the command in the configuration of git")],
     exitCodes: [1, 8], isHidden: true)
 
   static func run(_ call: CommandCall) throws -> ExitCode {
@@ -33,8 +33,8 @@ enum MergeDriverCommand: Command {
     let isIndex = words[0].text == "index"
     guard let place = storePlace(path, isIndex: isIndex) else {
       throw CommandError.other(
-        .failure, message: "\(path) is no file of a store",
-        hint: "`keytree doctor` looks at what git is told")
+        .failure, message: "\(path) is not a file of a store",
+        hint: "`keytree doctor` checks the configuration of the repository")
     }
     let tree = try FileTree(at: place.store)
     let driver = MergeDriver(for: tree) { try head(of: place.store, call) }
@@ -46,7 +46,7 @@ enum MergeDriverCommand: Command {
     } catch {
       throw CommandError.other(
         .failure, message: "\(path) is not a file of a store",
-        hint: "`keytree check` looks at the store")
+        hint: "`keytree check` checks the store")
     }
     try UserFile.overwrite(words[2].text ?? "", merged)
     return .done
@@ -60,15 +60,15 @@ enum MergeDriverCommand: Command {
     case "index":
       guard let number = StoreLayout.shardNumber(name) else {
         throw CommandError.other(
-          .failure, message: "\(name) is no shard of the index",
-          hint: "`keytree check` looks at the store")
+          .failure, message: "\(name) is not a shard of the index",
+          hint: "`keytree check` checks the store")
       }
       return try driver.mergeShard(base: base, ours: ours, theirs: theirs, number: number)
     case "record":
       guard let path = StoreLayout.itemPath(ofFile: "\(StoreLayout.items)/\(name)") else {
         throw CommandError.other(
           .failure, message: "\(name) is not the record of an item",
-          hint: "`keytree check` looks at the store")
+          hint: "`keytree check` checks the store")
       }
       return try driver.mergeRecord(base: base, ours: ours, theirs: theirs, at: path)
     default: return try driver.mergeMessage(base: base, ours: ours, theirs: theirs)

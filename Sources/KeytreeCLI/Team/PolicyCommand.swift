@@ -5,28 +5,28 @@ internal import KeyringModel
 internal import Sync
 internal import Terminal
 
-/// `keytree policy`: shows the policy, and changes which other files it allows in the store's folder.
+/// `keytree policy`: shows the policy, and changes which additional files it allows in the store's folder.
 enum PolicyCommand: Command {
   static let history = HistoryUse.after
 
   private static let names = OperandDeclaration(
     "NAME", count: .oneOrMore, completion: .file,
-    help: "a file by its path from the top of the store; with `/` at the end a folder and everything below it"
+    help: "a file, by its path from the top of the store; with `/` at the end, a folder and everything in it"
   )
 
   static let declaration = CommandDeclaration(
-    name: "policy", summary: "show the policy, and allow other files beside the store",
+    name: "policy", summary: "show the policy, and allow additional files in the store",
     details: [
-      "The policy is the signed file that says who belongs to the keyring, who reads which group, and which files "
-        + "may be in the history beside those of the store. `keytree group` changes people and groups.",
-      "`sync`, `clone` and `verify` refuse every other file in a push: other programs could act on it. "
-        + "Files that can be executed, links and nested repositories are refused under any name.",
+      "The policy is the signed file that says who belongs to the keyring, who can read which group, and which "
+        + "additional files may be in the history. `keytree group` changes people and groups.",
+      "`sync`, `clone` and `verify` refuse every other file in a push, because other programs could act on it. "
+        + "Executable files, links and nested repositories are refused under any name.",
     ],
     subcommands: [show, allow, disallow],
     examples: [
       Example(
         "keytree policy allow README.md .github/workflows/verify.yml", "every machine accepts these files"),
-      Example("keytree policy show", "who reads what, and which files are allowed"),
+      Example("keytree policy show", "shows who can read which items, and which files are allowed"),
     ],
     exitCodes: [3, 4, 5, 7, 9, 11, 12])
 
@@ -35,17 +35,17 @@ enum PolicyCommand: Command {
     examples: [Example("keytree policy show --json", "for programs")], exitCodes: [4, 9])
 
   private static let allow = CommandDeclaration(
-    name: "allow", summary: "allow files beside the store",
+    name: "allow", summary: "allow additional files in the store",
     details: ["Only admins can allow files. Every person who can push can then change their contents."],
     operands: [names],
-    examples: [Example("keytree policy allow LICENSE docs/", "a file, and everything in a folder")],
+    examples: [Example("keytree policy allow LICENSE docs/", "allows a file, and everything in a folder")],
     exitCodes: [3, 4, 5, 7, 9, 11, 12])
 
   private static let disallow = CommandDeclaration(
-    name: "disallow", summary: "allow files no longer",
+    name: "disallow", summary: "stop allowing files",
     details: [
-      "Existing versions stay in the history. Remove the file first, with `keytree git rm NAME` and a commit: `verify` "
-        + "and a server's hook refuse a commit that still has it."
+      "Existing versions stay in the history. Remove the file first, with `keytree git rm NAME` and a commit: "
+        + "`verify` and the hook of a server refuse a commit that still contains it."
     ],
     operands: [names],
     examples: [Example("keytree policy disallow docs/", "new versions are refused from now on")],
@@ -78,13 +78,14 @@ enum PolicyCommand: Command {
     if let name = names.first(where: { !AllowedName.isValid($0) }) {
       throw call.misuse(
         .other(
-          "\(ErrorReport.quote(name)) cannot be allowed: it belongs to the store or to git, or is no path below it"
+          "\(ErrorReport.quote(name)) cannot be allowed: it belongs to the store or to git, or is not a path in the "
+            + "store"
         ))
     }
     let new = names.filter { !keyring.policy.files.contains($0) }
     guard !new.isEmpty else {
       throw CommandError.other(
-        .alreadyExists, message: "the policy allows \(list(names)) already",
+        .alreadyExists, message: "the policy already allows \(list(names))",
         hint: "`keytree policy show` lists what it allows")
     }
     try change(new.map { .allow(file: $0) }, "allow \(count(new))", keyring, call)
@@ -98,11 +99,11 @@ enum PolicyCommand: Command {
         hint: "`keytree policy show` lists what it allows")
     }
     try change(names.map { .disallow(file: $0) }, "disallow \(count(names))", keyring, call)
-    call.console.say("\(list(names)) \(names.count == 1 ? "is" : "are") not allowed any more.")
+    call.console.say("\(list(names)) \(names.count == 1 ? "is" : "are") no longer allowed.")
     warn(of: try committed(only: names, of: keyring.policy, call), call)
   }
 
-  /// Returns the committed files that a policy allows only by some of its names.
+  /// Returns the committed files that a policy allows only because of some of its names.
   private static func committed(
     only names: [String], of policy: Policy, _ call: CommandCall
   ) throws -> [String] {
@@ -114,18 +115,18 @@ enum PolicyCommand: Command {
       .filter { !before.contains($0) }.map { String($0.dropFirst(repository.prefix.count)) }
   }
 
-  /// The most files that the warning names.
+  /// The largest number of files that the warning names.
   private static let namedLimit = 20
 
-  /// Warns that `verify` and the hook of a server refuse commits with files that are not allowed any more.
+  /// Warns that `verify` and the hook of a server refuse commits with files that are no longer allowed.
   private static func warn(of files: [String], _ call: CommandCall) {
     if files.isEmpty { return }
     let rest = files.count - namedLimit
     let words = files.prefix(namedLimit).map(shellWord).joined(separator: " ")
     call.console.complain(
-      "keytree: warning: \(files.count == 1 ? "1 file is" : "\(files.count) files are") still committed, and a server's "
-        + "hook refuses the next push; remove with `keytree git rm \(words)` and a commit"
-        + (rest > 0 ? ", and \(rest) more in the same way" : ""))
+      "keytree: warning: \(files.count == 1 ? "1 file is" : "\(files.count) files are") still committed, and a "
+        + "server's hook refuses the next push; run `keytree git rm \(words)` and commit"
+        + (rest > 0 ? ", and do the same for \(rest) more" : ""))
   }
 
   /// Returns a name as a word of a shell command.
@@ -156,7 +157,7 @@ enum PolicyCommand: Command {
 
   /// Returns the number of files, for the subject of a commit. The subject is ASCII and therefore contains no names.
   private static func count(_ names: [String]) -> String {
-    names.count == 1 ? "1 file beside the store" : "\(names.count) files beside the store"
+    names.count == 1 ? "1 additional file" : "\(names.count) additional files"
   }
 
   private static func json(_ policy: Policy) -> JSONValue {

@@ -4,16 +4,17 @@ internal import KeyringModel
 internal import Sync
 internal import Terminal
 
-/// Two policies that were made at once: theirs is taken, and this machine's changes are made again on top.
+/// The merge of two concurrent policies: the remote policy is accepted, and the local changes are reapplied on top.
 struct PolicyMerge {
   private let call: CommandCall
 
   init(_ call: CommandCall) { self.call = call }
 
-  /// Does it. When it is cut off, doing it again goes on.
+  /// Runs the merge. If it is interrupted, another run continues it.
   ///
-  /// - Returns: Whether the store has changed.
-  /// - Throws: `KeyringError` with the reason why theirs cannot be taken, or mine cannot be made again.
+  /// - Returns: true if the store has changed.
+  /// - Throws: `KeyringError` with the reason why the remote policy cannot be accepted, or the local changes cannot be
+  ///   reapplied.
   func run() throws -> Bool {
     let (path, host) = (try call.storePath(), try call.host())
     let past: HistoricalPolicies
@@ -30,25 +31,26 @@ struct PolicyMerge {
       return false
     }
     let change = try merge.keyring.plan(merge.edits, newKeys: merge.keys)
-    let progress = WorkProgress("seal", console: call.console)
+    let progress = WorkProgress("encrypt", console: call.console)
     defer { progress.finish() }
-    let now = try merge.keyring.make(change, subject: "change people and groups again") {
+    let now = try merge.keyring.make(change, subject: "reapply changes of people and groups") {
       progress.advance(to: $0, of: $1)
     }
-    call.console.say("Made your changes of people and groups again:")
+    call.console.say("Reapplied your changes of people and groups:")
     for line in PolicyDifference(from: change.before, to: now.policy).lines {
       call.console.say("  " + line)
     }
     return true
   }
 
-  /// Tells what theirs brings, and asks whether it may bring readers and admins.
+  /// Reports the remote changes, and asks for confirmation if they add people, readers or admins.
   private func tell(_ merge: PolicyRebase) throws {
     let (mine, theirs) = (merge.accepted, merge.keyring.policy)
     let lines = PolicyDifference(from: mine, to: theirs).lines
     if lines.isEmpty { return }
     call.console.complain(
-      "keytree: people and groups of the other side, compared with what this machine has accepted:")
+      "keytree: changes of people and groups on the remote, compared with the policy that this machine has accepted:"
+    )
     for line in lines { call.console.complain("  " + line) }
     let admins = theirs.admins.contains { !mine.admins.contains($0) }
     let people = theirs.people.keys.contains { theirs.isMember($0) && !mine.isMember($0) }
@@ -57,7 +59,7 @@ struct PolicyMerge {
     }
     guard admins || people || readers else { return }
     guard try call.console.confirm("Accept these people and what they can read") else {
-      throw TerminalError.cancelled(action: "nothing was accepted, and nothing made again")
+      throw TerminalError.cancelled(action: "nothing was accepted or reapplied")
     }
   }
 }

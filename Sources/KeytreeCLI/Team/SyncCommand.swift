@@ -7,34 +7,34 @@ internal import Terminal
 
 /// `keytree sync`: synchronizes the store with another repository.
 enum SyncCommand: Command {
-  static let pullOnly = OptionDeclaration("pull-only", help: "fetch and merge, and send nothing")
+  static let pullOnly = OptionDeclaration("pull-only", help: "fetch and merge, but do not push")
   static let acceptRewritten = OptionDeclaration(
-    "accept-rewritten", help: "merge a branch that has lost commits since the last time")
+    "accept-rewritten", help: "merge a branch that has lost commits since the last sync")
 
   static let reapply = OptionDeclaration(
     "reapply",
-    help: "take the people and groups of the other side, and make your changes of them again on top")
+    help: "accept the people and groups of the remote, and reapply your changes of them on top")
 
   static let history = HistoryUse.before
 
   static let declaration = CommandDeclaration(
     name: "sync", summary: "commit, fetch, merge and push",
     details: [
-      "Commits what waits, fetches the branch that yours belongs to, merges it item by item and sends the "
-        + "result; when somebody else was faster, it begins again. Files never conflict: of two new secrets the "
-        + "later one has the place, and the other one is kept as a conflict copy, which `keytree status` lists "
-        + "and `keytree resolve` resolves.",
-      "Nothing is decrypted. A change that no member of the item's group has signed is refused by name and taken back "
-        + "for everybody; the rest comes in.",
-      "When people or groups were changed on both sides nothing is merged; `--reapply` takes those of the other "
-        + "side, if an admin has signed them, and makes yours again on top of them. Items that a merge leaves encrypted "
-        + "to others than the members of their groups are encrypted again.",
-      "A branch that has lost commits since the last time stops it: somebody may have taken back a removal. "
-        + "Nothing is asked when it does not run on a terminal, or with `--no-input`.",
+      "Commits pending changes, fetches the upstream of your branch, merges it item by item, and pushes the result. "
+        + "If another user has pushed in between, it starts again. Files never conflict: if both sides changed a "
+        + "secret, the later one becomes the current one, and the other one is kept as a conflict copy, which "
+        + "`keytree status` reports and `keytree resolve` resolves.",
+      "Nothing is decrypted. A change that no member of the item's group has signed is refused by name and reverted "
+        + "for everyone; all other changes are merged.",
+      "If people or groups were changed on both sides, nothing is merged; `--reapply` accepts those of the remote, if "
+        + "an admin has signed them, and reapplies your changes on top. Items that are encrypted to recipients other "
+        + "than the members of their groups after a merge are re-encrypted.",
+      "If a branch has lost commits since the last sync, nothing is merged, because a removal may have been undone. "
+        + "The command never prompts without a terminal, or with `--no-input`.",
     ],
     options: [pullOnly, acceptRewritten, reapply],
     examples: [
-      Example("keytree sync", "after this both sides have the same"),
+      Example("keytree sync", "makes the store and the remote identical"),
       Example("keytree sync --pull-only --no-input", "for a machine that only reads"),
     ],
     exitCodes: [3, 4, 7, 8, 9, 10, 11, 12])
@@ -87,7 +87,7 @@ enum SyncCommand: Command {
     guard keyring.distrust == nil, keyring.policy.isMember(keyring.ownFingerprint) else {
       return (hasChanged, nil)
     }
-    let progress = WorkProgress("seal", console: call.console)
+    let progress = WorkProgress("encrypt", console: call.console)
     do {
       defer { progress.finish() }
       let own = Set(keyring.policy.groups(of: keyring.ownFingerprint))
@@ -107,16 +107,17 @@ enum SyncCommand: Command {
       }
       if !waiting.isEmpty {
         call.console.complain(
-          "hint: look at them with `keytree who ITEM`; `keytree group reseal` encrypts them to all members")
+          "hint: `keytree who ITEM` shows the recipients; `keytree group reseal` encrypts the items to all members"
+        )
       }
       return (hasChanged || count > 0, nil)
     } catch {
-      // The merge is complete and is sent. Another person who can decrypt these items can re-encrypt them, or this user
-      // later.
+      // The merge is complete and is sent. Another person who can decrypt these items, or this user later, can
+      // re-encrypt them.
       let report = ErrorReport(error)
       for line in report.lines { call.console.complain(line) }
       call.console.complain(
-        "hint: `keytree group reseal` seals again what is not for just the members of its group")
+        "hint: `keytree group reseal` re-encrypts items whose recipients are not the members of their groups")
       return (hasChanged, report.exitCode)
     }
   }
@@ -151,20 +152,20 @@ enum SyncCommand: Command {
     if report.sent > 0 { lines.append("Sent \(count(report.sent, "change")).") }
     if lines.isEmpty {
       lines.append(
-        options.pullsOnly ? "Nothing new over there." : "Nothing to do: both sides have the same.")
+        options.pullsOnly ? "The remote has nothing new." : "Already up to date.")
     }
     if report.signed > 0 {
-      lines.append("Merged \(count(report.signed, "item")) that both sides have changed.")
+      lines.append("Merged \(count(report.signed, "item")) that both sides changed.")
     }
-    if report.resealed > 0 { lines.append("Encrypted \(count(report.resealed, "item")) again.") }
+    if report.resealed > 0 { lines.append("Re-encrypted \(count(report.resealed, "item")).") }
     if report.newCopies > 0 {
       lines.append("Kept \(count(report.newCopies, "conflict copy", "conflict copies")).")
-      lines.append("hint: `keytree resolve` lists what is in conflict.")
+      lines.append("hint: `keytree resolve` lists the conflicts.")
     }
     if report.removedCopies > 0 {
       lines.append(
-        "Removed \(count(report.removedCopies, "conflict copy", "conflict copies")) that somebody else has "
-          + "resolved.")
+        "Removed \(count(report.removedCopies, "conflict copy", "conflict copies")) resolved on another machine."
+      )
     }
     return lines
   }
@@ -176,8 +177,7 @@ enum SyncCommand: Command {
     }
     return report.refused.map { "\($0.warning)\(by($0.committer))" }
       + report.olderVersions.map { record in
-        "keytree: warning: an older version of \(record.reference.text) came in, and is kept as a "
-          + "conflict copy"
+        "keytree: warning: received an older version of \(record.reference.text), and kept it as a conflict copy"
       }
       + report.deletions.map { deletion in
         "Deleted \(deletion.record.reference.text)\(by(deletion.committer))."

@@ -6,16 +6,16 @@ internal import OpenPGP
 internal import Secrets
 internal import Terminal
 
-/// The people that words of a command line stand for, and the key files of new ones.
+/// The people that a command line names, and the key files of new people.
 struct TeamPeople {
   let call: CommandCall
   let keyring: Keyring
 
-  /// Somebody of the keyring, by fingerprint or mail address.
+  /// Returns the person of the keyring with a fingerprint or email address.
   ///
-  /// - Parameter text: All digits of a fingerprint, with or without spaces; or a mail address, compared as a whole with
-  ///   what stands in angle brackets, or with the whole name.
-  /// - Throws: `other` when nobody is meant, `severalPeople`.
+  /// - Parameter text: all digits of a fingerprint, with or without spaces; or an email address, which must equal the
+  ///   address in angle brackets, or the whole name.
+  /// - Throws: `other` if no person matches, `severalPeople`.
   func member(_ text: String) throws -> Fingerprint {
     let found: [Fingerprint]
     if let fingerprint = Self.fingerprint(text) {
@@ -23,14 +23,14 @@ struct TeamPeople {
     } else {
       let mail = text.lowercased()
       let all = keyring.policy.people.filter { $0.value.hasMail(mail) }
-      // Somebody who was removed counts only when nobody else is meant.
+      // A removed person matches only if no current member does.
       let current = all.filter { $0.value.removed == nil }
       found = (current.isEmpty ? all : current).map(\.key).sorted()
     }
     guard let first = found.first else {
       throw CommandError.other(
-        .notFound, message: "\(ErrorReport.quote(text)) is nobody of this keyring",
-        hint: "`keytree status` names its people; a fingerprint is given with all its digits")
+        .notFound, message: "no person in this keyring matches \(ErrorReport.quote(text))",
+        hint: "`keytree status` lists the people; give all digits of a fingerprint")
     }
     guard found.count == 1 else {
       throw CommandError.severalPeople(text, found.map { keyring.policy.people[$0]?.line($0) ?? $0.text })
@@ -38,9 +38,9 @@ struct TeamPeople {
     return first
   }
 
-  /// The key of somebody: from the person's own keyring by fingerprint, or from a file.
+  /// Returns a key from the user's own GnuPG keyring, or from a file.
   ///
-  /// - Parameter word: A fingerprint, or the path of a file.
+  /// - Parameter word: a fingerprint, or the path of a file.
   /// - Throws: `keyFile`, `UserFileError`, `KeyringError`.
   func key(_ word: Word) throws -> KeyFile {
     let host = try call.host()
@@ -51,9 +51,9 @@ struct TeamPeople {
     return try read([try Self.bytes(path)], nil, path, host)
   }
 
-  /// The key file of somebody who has one, with what a newer one adds.
+  /// Returns the key file of a person of the keyring, with the additions from a newer file.
   ///
-  /// - Returns: nil when nothing new is in it.
+  /// - Returns: nil if the newer file adds nothing.
   func renewed(_ fingerprint: Fingerprint, by bytes: [UInt8], source: String) throws -> KeyFile? {
     let host = try call.host()
     guard let old = keyring.keyFile(of: fingerprint) else { return nil }
@@ -62,13 +62,13 @@ struct TeamPeople {
     return before.key.isSame(as: after.key) ? nil : after
   }
 
-  /// Reads a file.
+  /// Returns the content of a key file.
   static func bytes(_ path: String) throws -> [UInt8] {
     let content = try UserFile.read(path, limit: KeyFile.sizeLimit)
     return unsafe content.withBytes { unsafe Array($0) }
   }
 
-  /// The public key in the person's own keyring; nil when it is not there.
+  /// Returns the public key from the user's own GnuPG keyring; nil if the keyring does not contain it.
   func own(_ fingerprint: Fingerprint) throws -> [UInt8]? {
     do {
       return try exported(fingerprint, try call.host())
@@ -95,14 +95,14 @@ struct TeamPeople {
     }
   }
 
-  /// The fingerprint that a text is, with or without spaces.
+  /// Returns the fingerprint in a text, which may contain spaces.
   static func fingerprint(_ text: String) -> Fingerprint? {
     Fingerprint(text.filter { $0 != " " }.uppercased())
   }
 }
 
 extension Person {
-  /// Returns true if the name contains a mail address: in angle brackets, or as the whole name.
+  /// Returns true if the name contains an email address: in angle brackets, or as the whole name.
   func hasMail(_ mail: String) -> Bool {
     let name = name.lowercased()
     return name == mail || name.hasSuffix("<\(mail)>")

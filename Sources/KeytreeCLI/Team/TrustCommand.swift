@@ -9,16 +9,16 @@ internal import Terminal
 enum TrustCommand: Command {
   static let fingerprint = OptionDeclaration(
     "fingerprint", .required(ValueDeclaration("FPR", .text)),
-    help: "accept without a question when this admin has signed the policy")
+    help: "accept the policy without a prompt if this admin has signed it")
 
   static let declaration = CommandDeclaration(
     name: "trust", summary: "accept the people of a store on this machine",
     details: [
-      "A store is copied easily, and so is one with another reader in it. Therefore each machine accepts the "
-        + "people of a store once: compare the fingerprints with those you know from elsewhere, such as "
-        + "`gpg --list-keys` on your other machine. What changed since the last time is shown.",
-      "Scripts give the full fingerprint of the admin who has to have signed. A policy that is not newer than "
-        + "the accepted one is never accepted in this way.",
+      "A store can easily be replaced by a copy with another reader. Therefore each machine accepts the people of a "
+        + "store once: compare the fingerprints with those that you know from another source, such as `gpg "
+        + "--list-keys` on your other machine. The command shows what has changed since the last time.",
+      "Scripts give the full fingerprint of the admin who must have signed the policy. A policy that is not newer "
+        + "than the accepted one is never accepted in this way.",
     ],
     options: [fingerprint],
     examples: [
@@ -62,7 +62,7 @@ enum TrustCommand: Command {
     if call.globals.json {
       call.console.print(json: json(trust))
     } else {
-      call.console.say(isAccepted ? "Accepted before, nothing changes." : "Accepted.")
+      call.console.say(isAccepted ? "Already accepted." : "Accepted.")
     }
     return .done
   }
@@ -87,21 +87,21 @@ enum TrustCommand: Command {
     return expected
   }
 
-  /// Returns the failure for a policy that cannot be accepted. The usual hint, to run `trust`, would not help here.
+  /// Returns the error for a policy that cannot be accepted. The usual hint, to run `trust`, would not help here.
   static func refusal(_ reason: PolicyDistrust) -> CommandError {
     let isAboutKey = if case .keyExchanged = reason { true } else { false }
     return .other(
       .policyNotTrusted,
       message: "the policy of the store is not trusted: \(reason.message)",
       hint: isAboutKey
-        ? "restore the file in `keys` from git; `keytree group refresh KEYFILE` takes over a newer key"
+        ? "restore the file in `keys` from git; `keytree group refresh KEYFILE` imports a newer key"
         : "restore `policy.json`, its signature and `keys` from git or a backup, or ask an admin you know")
   }
 
   private static var noOwnKey: CommandError {
     .other(
-      .cannotDecrypt, message: "cannot accept the policy: none of your secret keys is of a person in it",
-      hint: "bring the secret key over from your other machine (`gpg --export-secret-keys`), or ask an admin")
+      .cannotDecrypt, message: "cannot accept the policy: none of your secret keys belongs to a person in it",
+      hint: "import the secret key from your other machine (`gpg --export-secret-keys`), or ask an admin")
   }
 
   private static func check(_ trust: Trust, signedBy expected: Fingerprint) throws {
@@ -109,8 +109,10 @@ enum TrustCommand: Command {
       throw CommandError.other(
         .policyNotTrusted,
         message: "the policy of the store is not trusted: it is signed by "
-          + "\(trust.signedBy?.text ?? "nobody"), not by \(expected.text)",
-        hint: "compare the fingerprints, and run it without `--fingerprint` to be asked")
+          + "\(trust.signedBy?.text ?? "no admin"), not by \(expected.text)",
+        hint:
+          "compare the fingerprints; `keytree trust` without `--fingerprint` asks you whether to accept the policy"
+      )
     }
     let reason: String
     switch trust.standing {
@@ -121,18 +123,18 @@ enum TrustCommand: Command {
     }
     throw CommandError.other(
       .policyNotTrusted, message: "the policy of the store is not trusted: \(reason)",
-      hint: "run it without `--fingerprint`, look at what changes, and answer the question")
+      hint: "run `keytree trust` without `--fingerprint`, review the changes, and answer the question")
   }
 
   private static func words(_ standing: Trust.Standing) -> String {
     switch standing {
     case .first: "this machine has not accepted any policy of this keyring"
-    case .forgotten: "what this machine has accepted cannot be read"
+    case .forgotten: "this machine's record of the accepted policy cannot be read"
     case .accepted: "accepted on this machine"
-    case .keysChanged: "accepted on this machine, but not with these key files"
+    case .keysChanged: "accepted on this machine, but with other key files"
     case .newer: "newer than the one this machine has accepted"
-    case .forked: "another one of the same generation was accepted on this machine"
-    case .older: "OLDER than the one this machine has accepted: somebody may have put it back"
+    case .forked: "this machine has accepted another policy of the same generation"
+    case .older: "OLDER than the one this machine has accepted: an old policy may have been restored"
     }
   }
 
@@ -150,13 +152,13 @@ enum TrustCommand: Command {
     for line in list.lines { console.print(line) }
     if !trust.changedKeys.isEmpty {
       console.say(
-        "hint: an older key file may lack a revocation; `gpg --show-keys FILE` shows what is in `keys/`.")
+        "hint: an older key file may lack a revocation; `gpg --show-keys FILE` shows the files in `keys/`.")
     }
     guard let accepted = trust.accepted, trust.standing != .accepted, trust.standing != .keysChanged
     else { return }
     console.print("")
     let changes = PolicyDifference(from: accepted, to: trust.policy).lines
-    console.print(changes.isEmpty ? "No person, group or file changes." : "What changes:")
+    console.print(changes.isEmpty ? "No person, group or file changes." : "Changes:")
     for line in changes { console.print(line) }
   }
 

@@ -58,7 +58,7 @@ struct DemoTests {
     process.waitUntilExit()
     #expect(process.terminationReason == .exit && process.terminationStatus == 3)
     let folder = try folder(in: text + rest)
-    #expect(!(text + rest).contains("That was it"))
+    #expect(!(text + rest).contains("This is the end of the demo"))
     #expect(!FileManager.default.fileExists(atPath: folder))
     #expect(try processes(of: folder).isEmpty)
   }

@@ -207,7 +207,7 @@ struct ItemPastTests {
       let id = try #require(line.split(separator: "\"id\":\"").last?.prefix(32))
       let result = world.run("undelete", start == "id" ? Word("keytree://id/\(id)") : Word(start))
       #expect(result.code == .done, "\(result.diagnosticsText)")
-      #expect(result.diagnosticsText == "Brought back keytree://internet-password/\(name).\n")
+      #expect(result.diagnosticsText == "Restored keytree://internet-password/\(name).\n")
       #expect(world.succeed("get", Word(name)) == "one")
     }
     #expect(world.succeed("history", Word(name)).split(separator: "\n").count == 8)
@@ -229,7 +229,7 @@ struct ItemPastTests {
         continue
       }
       #expect(
-        result.code == .done && result.diagnosticsText.contains("Brought back"), "\(result.diagnosticsText)")
+        result.code == .done && result.diagnosticsText.contains("Restored"), "\(result.diagnosticsText)")
       let message = [UInt8](try Data(contentsOf: URL(fileURLWithPath: file)))
       let header = try unsafe message.withUnsafeBytes { try unsafe MessageHeader.parse($0, limit: 1 << 20) }
       #expect(header.recipients.count == 2)

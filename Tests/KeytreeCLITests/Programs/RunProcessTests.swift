@@ -43,16 +43,19 @@ struct RunProcessTests {
     arguments: [
       (
         "no-such-program", 127,
-        "a name without `/` is looked for in the absolute folders of `PATH` that nobody else can change"
+        "a name without `/` is searched in the absolute folders of `PATH` that no other user can change"
       ),
       (
         "", 127,
-        "a name without `/` is looked for in the absolute folders of `PATH` that nobody else can change"
+        "a name without `/` is searched in the absolute folders of `PATH` that no other user can change"
       ),
       ("/no/such/program", 127, "check the path with `ls`: every folder in it must exist"),
       ("/etc/passwd/x", 126, "check the path with `ls`: every folder in it must exist"),
-      ("/etc/passwd", 126, "it is a folder, or a file that you may not execute: `ls -ld` shows which"),
-      ("/", 126, "it is a folder, or a file that you may not execute: `ls -ld` shows which"),
+      (
+        "/etc/passwd", 126,
+        "it is a folder, or a file that you are not allowed to execute: `ls -ld` shows which"
+      ),
+      ("/", 126, "it is a folder, or a file that you are not allowed to execute: `ls -ld` shows which"),
       ("TEXT", 126, "it is neither a program for this machine nor a script that begins with `#!`"),
     ])
   func notThere(name: String, status: Int32, hint: String) throws {
@@ -75,7 +78,7 @@ struct RunProcessTests {
     #expect(
       outcome.errors == """
         keytree: cannot run /bin/true: Argument list too long
-        hint: its words and variables are too large: hand the secret over in a pipe (`keytree read`) or a file (`keytree inject`)
+        hint: its arguments and variables are too large: pass the secret in a pipe (`keytree read`) or a file (`keytree inject`)
 
         """)
   }

@@ -26,8 +26,8 @@ struct GroupCommandTests {
 
     let removal = try team.succeed(.alice, "group", "remove", "default", GnuPGKey.bob.mail)
     #expect(removal.talk.contains("Removed Bob Example <bob@keytree.example> from the keyring."))
-    #expect(removal.talk.contains("Sealed 2 items again."))
-    #expect(try team.subjects(.alice) == ["take a person out of group default"] + subjects)
+    #expect(removal.talk.contains("Re-encrypted 2 items."))
+    #expect(try team.subjects(.alice) == ["remove a person from group default"] + subjects)
     try team.succeed(.alice, "sync")
     let sync = team.run(.bob, ["sync"])
     #expect(sync.code == .done && sync.talk.contains("- Bob Example"), "\(sync.talk)")
@@ -86,7 +86,7 @@ struct GroupCommandTests {
     _ = try GnuPGTool.run("git", git + ["commit", "-qm", "put back"])
     _ = try GnuPGTool.run("git", git + ["push", "-q"])
     let sync = try team.succeed(.alice, "sync")
-    #expect(!sync.talk.contains("Encrypted"), "\(sync.talk)")
+    #expect(!sync.talk.contains("Re-encrypted"), "\(sync.talk)")
     #expect(
       sync.talk.contains("not every member of its group can read keytree://internet-password/old.example/me"),
       "\(sync.talk)")
@@ -100,14 +100,14 @@ struct GroupCommandTests {
   static let refused: [([String], ExitCode, String)] = [
     (["group"], .usage, "a command is missing: one of"),
     (["group", "show", "nobody"], .failure, "no group \"nobody\""),
-    (["group", "create", "o/ps"], .usage, "the name of a group"),
-    (["group", "create", "default"], .alreadyExists, "it exists"),
+    (["group", "create", "o/ps"], .usage, "a group name"),
+    (["group", "create", "default"], .alreadyExists, "it already exists"),
     (["group", "delete", "default"], .failure, "every keyring has it"),
     (["group", "delete", "ops"], .failure, "no group \"ops\""),
     (["group", "add", "default", bob], .recipientUnusable, "it does not exist"),
     (["group", "add", "default", "/nonexistent"], .notFound, "/nonexistent"),
-    (["group", "remove", "default", "nobody@x"], .notFound, "nobody of this keyring"),
-    (["group", "remove", "default", bob], .notFound, "nobody of this keyring"),
+    (["group", "remove", "default", "nobody@x"], .notFound, "no person in this keyring matches"),
+    (["group", "remove", "default", bob], .notFound, "no person in this keyring matches"),
     (
       ["group", "remove", "default", "alice@keytree.example"], .failure,
       "no admin would be left who can change"
@@ -160,7 +160,7 @@ struct GroupCommandTests {
     let stranger = try GnuPGHome(public: [.alice, .carol]).encrypt([1], to: [.alice, .carol])
     try Data(stranger).write(to: URL(fileURLWithPath: file))
     let extra = team.run(.alice, ["who", "a.example/me"])
-    #expect(extra.code == .failedChecks && extra.text.contains("of nobody in this keyring"), "\(extra.text)")
+    #expect(extra.code == .failedChecks && extra.text.contains("no member has this key"), "\(extra.text)")
   }
 
   @Test func `changes of people on both sides are resolved by an admin`() throws {
@@ -184,10 +184,10 @@ struct GroupCommandTests {
       #expect(try team.succeed(.alice, "who", item).lines.count == 3)
     }
     #expect(try team.succeed(.alice, "check", "--decrypt").lines.isEmpty)
-    #expect(try team.succeed(.bob, "sync", "--reapply").talk.contains("Nothing to do"))
+    #expect(try team.succeed(.bob, "sync", "--reapply").talk.contains("Already up to date"))
   }
 
-  @Test func `changes of people on the other side are shown and confirmed by the user`() throws {
+  @Test func `changes of people on the remote are shown and confirmed by the user`() throws {
     try team.welcome(.bob, "--admin")
     try team.succeed(.bob, "group", "create", "ops")
     try team.welcome(.carol)
@@ -205,7 +205,7 @@ struct GroupCommandTests {
     #expect(try team.succeed(.alice, "group", "list").lines.count == 2)
   }
 
-  @Test func `an item that was added while a member was removed is encrypted again`() throws {
+  @Test func `an item that was added while a member was removed is re-encrypted`() throws {
     try team.welcome(.bob)
     try team.welcome(.carol)
     try team.succeed(.bob, "sync")
@@ -215,11 +215,11 @@ struct GroupCommandTests {
     try team.succeed(.bob, "add", "b.example/bob", input: "two")
     // A sync that only pulls re-encrypts nothing, but `who` names the unexpected reader.
     let pull = try team.succeed(.bob, "sync", "--pull-only")
-    #expect(!pull.talk.contains("Encrypted"), "\(pull.talk)")
+    #expect(!pull.talk.contains("Re-encrypted"), "\(pull.talk)")
     let who = team.run(.bob, ["who", "b.example/bob"])
     #expect(who.code == .failedChecks && who.text.contains("Carol Example <carol@keytree.example>, NOT IN"))
     let sync = try team.succeed(.bob, "sync")
-    #expect(sync.talk.contains("Encrypted 1 item again."), "\(sync.talk)")
+    #expect(sync.talk.contains("Re-encrypted 1 item."), "\(sync.talk)")
     try team.succeed(.alice, "sync")
     #expect(try team.succeed(.alice, "who", "b.example/bob").lines.count == 2)
     #expect(try team.succeed(.alice, "check", "--decrypt").lines.isEmpty)
@@ -231,7 +231,7 @@ struct GroupCommandTests {
     let failed = team.run(.alice, ["sync"])
     #expect(
       failed.code == .damaged && failed.talk.contains("1 item cannot be re-encrypted"), "\(failed.talk)")
-    #expect(failed.talk.contains("Nothing to do"))
+    #expect(failed.talk.contains("Already up to date"))
   }
 
   @Test func `a machine that was offline accepts the policies that admins have signed since`() throws {
