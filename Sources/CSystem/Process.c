@@ -124,6 +124,8 @@ static void end_with_children(int number) {
   sigaction(number, &action, NULL);
   sigprocmask(SIG_UNBLOCK, &only, NULL);
   raise(number);
+  // The first process of a container does not end by a signal.
+  _exit(128 + number);
 }
 
 static sigset_t launch_mask;

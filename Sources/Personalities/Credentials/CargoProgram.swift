@@ -38,6 +38,9 @@ package struct CargoProgram {
   }
 
   private func answer(_ line: borrowing SecretBytes) {
+    // Another process may have changed the policy or the repository since the last request.
+    call.store.closeKeyring()
+    call.store.forgetRepository()
     do {
       let request = try CargoRequest(line)
       switch request.kind {
