@@ -44,7 +44,8 @@ struct GitLocks {
   /// Returns the note to write before git is run: the locks that exist now, which belong to other processes.
   func note() -> [UInt8] { Array((["running"] + paths).joined(separator: "\n").utf8) }
 
-  /// Returns what to note after git has ended by itself: the locks that have come while it ran; nil if there are none.
+  /// Returns the note to write after git has ended normally: the locks that were created while it ran; nil if there are
+  /// none.
   func note(after note: HistoryLock.Note) -> [UInt8]? {
     let left = found(since: note)
     if left.isEmpty { return nil }
@@ -53,9 +54,9 @@ struct GitLocks {
 
   private static let leftMark = "left"
 
-  /// Removes the locks that a git of ours has left.
+  /// Removes the locks that a git of this user has left, unless a git is running in the repository or the file is open.
   ///
-  /// - Parameter note: The note of the process that has run git.
+  /// - Parameter note: The note of the process that ran git.
   func remove(since note: HistoryLock.Note) {
     let found = found(since: note)
     if found.isEmpty || GitProcesses.areAtWork(in: repository) { return }
@@ -67,12 +68,12 @@ struct GitLocks {
     }
   }
 
-  /// A lock that exists.
+  /// An existing lock file.
   private struct Lock: Equatable {
     let path: String
     let identity: Identity
 
-    /// Returns nil for what is no file, is the file of another user, or has other names.
+    /// Returns nil if the path is not a regular file, belongs to another user, or has other names.
     init?(_ path: String) {
       var facts = stat()
       guard unsafe lstat(path, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG, facts.st_uid == geteuid(),
@@ -84,7 +85,7 @@ struct GitLocks {
     }
   }
 
-  /// The inode of a lock, and the time when it was last changed. A new file can have the inode of a removed one.
+  /// The file number of a lock, and the time when it was last changed. A new file can have the inode of a removed one.
   private struct Identity: Equatable, CustomStringConvertible {
     let file: FileNumber
     let changed: [Int]
@@ -130,7 +131,7 @@ struct GitLocks {
   }
 }
 
-/// The numbers by which the system knows a file.
+/// The device and inode of a file.
 private struct FileNumber: Hashable {
   let device: UInt
   let inode: UInt
@@ -138,9 +139,9 @@ private struct FileNumber: Hashable {
   init(_ facts: stat) { (device, inode) = (UInt(facts.st_dev), UInt(facts.st_ino)) }
 }
 
-/// The gits that run on this machine; `proc(5)`.
+/// The git processes on this machine; `proc(5)`.
 private enum GitProcesses {
-  /// Returns false only if no git is running in a repository, except for those that this process has started.
+  /// Returns false only if no git is running in a repository, except for children of this process.
   static func areAtWork(in repository: Repository) -> Bool {
     let descriptor = unsafe open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { return true }
@@ -174,7 +175,8 @@ private enum GitProcesses {
     }
   }
 
-  /// The files that processes of this machine have open, as far as this user may see them; nil if that is unknown.
+  /// Returns the files that processes on this machine have open, as far as this user may see them; nil if `/proc`
+  /// cannot be listed.
   static func openFiles() -> Set<FileNumber>? {
     let numbers = FolderNames.text(at: "/proc").filter { Int32($0) != nil }
     if numbers.isEmpty { return nil }

@@ -36,8 +36,8 @@ enum GitTurn {
     }
   }
 
-  /// Removes the note, unless there are new locks: one that git could not remove, or that of another program at work.
-  /// Then the note names these, and the next holder finds out.
+  /// Removes the note, unless there are new locks: one that git could not remove, or one of another program that is
+  /// running. In this case the note lists the new locks, so that the next holder can remove them.
   private static func end(_ lock: borrowing HistoryLock, _ locks: GitLocks) throws {
     guard let note = lock.note, let left = locks.note(after: note) else { return try lock.removeNote() }
     try lock.leaveNote(left)
@@ -45,7 +45,7 @@ enum GitTurn {
 }
 
 extension GitError {
-  /// A Boolean value that indicates whether a git may have been killed, or may still run.
+  /// A Boolean value that indicates whether a git may have been killed, or may still be running.
   fileprivate var mayLeaveGit: Bool {
     switch self {
     case .killed, .timedOut, .process: true

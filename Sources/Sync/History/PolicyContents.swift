@@ -21,16 +21,16 @@ package struct PolicyContents {
     (objects, self.limit) = (ObjectReader(git: repository.git), limit)
   }
 
-  /// The number of contents that are in memory.
+  /// The number of contents in memory.
   package var keptCount: Int { known.count }
 
-  /// Returns the contents of some names.
+  /// Returns the contents of blobs.
   ///
   /// - Parameters:
-  ///   - names: Names of contents.
-  ///   - size: The most bytes of one of them.
+  ///   - names: The object names.
+  ///   - size: The maximum size of each content in bytes.
   /// - Returns: The bytes by name, without contents that are larger.
-  /// - Throws: `tooLarge` when the contents together are far larger than in the repository; as `Git.run`.
+  /// - Throws: `tooLarge` if the contents together are far larger than in the repository; as `Git.run`.
   package mutating func contents(
     of names: some Collection<String>, limit size: Int
   ) throws -> [String: [UInt8]] {
@@ -56,10 +56,10 @@ package struct PolicyContents {
     size += newSize
   }
 
-  /// Returns the key files of some people.
+  /// Returns the key files of members.
   ///
-  /// - Parameter names: The names of the contents by person.
-  /// - Returns: The key files; nil if all of them together are too large, as those of no valid policy are.
+  /// - Parameter names: The object names by member.
+  /// - Returns: The key files; nil if all of them together are larger than those of any valid policy.
   /// - Throws: as ``contents(of:limit:)``.
   package mutating func keyFiles(_ names: [Fingerprint: String]) throws -> KeyFiles? {
     let wanted = Set(names.values)

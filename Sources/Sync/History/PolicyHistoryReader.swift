@@ -2,35 +2,35 @@ package import Keyring
 internal import KeyringModel
 internal import Synchronization
 
-/// All policies that a store's history has, on any branch.
+/// Reads all policies in a store's history, on any branch.
 package struct PolicyHistoryReader {
   private let repository: Repository
   private let objects: ObjectReader
   private let limit: Int
 
-  /// The number of policies that are read in one piece.
+  /// The number of policies that are read together.
   private static let pieceSize = 64
 
-  /// The policies in the history of a repository.
+  /// Creates a reader for the history of a repository.
   ///
   /// - Parameters:
   ///   - repository: The repository of the store.
-  ///   - limit: The most bytes that are kept in memory.
+  ///   - limit: The maximum size of the contents in memory, in bytes.
   package init(in repository: Repository, limit: Int = PolicyContents.limit) {
     self.repository = repository
     self.limit = limit
     objects = ObjectReader(git: repository.git)
   }
 
-  /// A policy in one commit, by the names that the repository has for it.
+  /// A policy in one commit, identified by its object names.
   fileprivate struct Place {
     let commit: String
     let policy: String
     let signature: String?
   }
 
-  /// The policies with their signatures and key files. Each is read when it is needed; a policy that cannot be read then
-  /// is missing.
+  /// Returns the policies with their signatures and key files. Each policy is read when it is needed; if it cannot be
+  /// read then, it is missing.
   ///
   /// - Throws: As `Git.run`.
   package func steps() throws -> HistoricalPolicies {
@@ -50,7 +50,7 @@ package struct PolicyHistoryReader {
     var known: [ContentDigest: (place: Place, previous: ContentDigest?)] = [:]
     // The contents are not kept: those of policies that no admin has signed may not fit in memory.
     try objects.forEachContent(of: byPolicy.keys, limit: StoreLayout.smallFileLimit) { name, bytes in
-      // Why one cannot be read does not matter: nothing that is believed can lead through it.
+      // The reason why a policy cannot be read does not matter: no trusted chain can include it.
       guard let place = byPolicy[name], let policy = try? Policy.parse(Array(bytes)) else { return }
       known[ContentDigest(of: Array(bytes))] = (place, policy.previous)
     }
@@ -58,7 +58,7 @@ package struct PolicyHistoryReader {
     return HistoricalPolicies(count: known.count) { reader.step($0) }
   }
 
-  /// The policy of a commit; nil when it has none that can be read.
+  /// Returns the policy of a commit; nil if it has none that can be read.
   ///
   /// - Throws: As `Git.run`.
   func step(at commit: String) throws -> PolicyStep? {
@@ -98,7 +98,7 @@ package struct PolicyHistoryReader {
     for (place, bytes, people) in found {
       var keys: [Fingerprint: String] = [:]
       for person in people { keys[person] = files[self.place(place.commit, StoreLayout.keyFile(person))] }
-      // Without its key files a policy is not believed, and those of a valid policy are small enough.
+      // A policy without its key files is not trusted, and those of a valid policy do not exceed the limit.
       steps.append(
         PolicyStep(
           bytes: bytes, signature: place.signature.flatMap { signatures[$0] },
@@ -107,7 +107,7 @@ package struct PolicyHistoryReader {
     return steps
   }
 
-  /// Reads the steps to a policy, some at a time.
+  /// Reads the steps to a policy, several at a time.
   private final class StepReader: Sendable {
     private let policies: PolicyHistoryReader
     private let known: [ContentDigest: (place: Place, previous: ContentDigest?)]
@@ -119,7 +119,7 @@ package struct PolicyHistoryReader {
       state = Mutex((PolicyContents(in: policies.repository, limit: policies.limit), [:]))
     }
 
-    /// Returns a policy, and reads those before it, which are mostly needed next.
+    /// Returns a policy. Also reads its predecessors, which are usually needed next.
     func step(_ digest: ContentDigest) -> PolicyStep? {
       state.withLock { state in
         if let step = state.steps[digest] { return step }

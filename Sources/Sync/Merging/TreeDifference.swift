@@ -32,7 +32,7 @@ struct TreeDifference {
       ["diff-tree", "-r", "-z", "--raw", "--no-renames", "--full-index", "--no-textconv", old, new, "--"])
     var index = fields.startIndex
     while index + 1 < fields.endIndex {
-      // `:<old mode> <mode> <old name> <name> <status>`, and then the path.
+      // `:<old mode> <mode> <old name> <name> <status>`, followed by the path.
       let words = String(decoding: fields[index].dropFirst(), as: UTF8.self).split(separator: " ")
       guard fields[index].first == UInt8(ascii: ":"), words.count == 5 else {
         throw GitError.unexpectedOutput(command: "diff-tree")
@@ -85,15 +85,16 @@ struct TreeDifference {
     return refused
   }
 
-  /// Removes the entries that would leave the store without a policy that can be read, its signature, or a key file that
-  /// it needs. Of the policy and its signature the remote's are taken together or not at all.
+  /// Removes the entries that would leave the store without a readable policy, its signature, or a key file that it
+  /// needs. The remote's policy and its signature are either both used or both refused.
   ///
-  /// - Parameters:
+  ///   - people: The members whose key files are needed, in addition to those of the remote's policy.
   ///   - people: The people whose key files are needed, besides those of the remote's policy.
   ///   - prefix: The path of the store in the repository.
   ///   - refused: The changes that were refused before.
   ///   - objects: The contents.
-  /// - Returns: The changes that were removed, without those of a file that only goes with another one.
+  /// - Returns: The refused changes. A policy or signature that is only refused together with the other one is not
+  ///   listed.
   /// - Throws: As `Git.run`.
   mutating func refuseLosses(
     of people: Set<Fingerprint>, below prefix: String, after refused: [RefusedChange],

@@ -50,26 +50,28 @@ package struct PolicyHistory {
     let facts: PolicyVersions.Facts
   }
 
-  /// A policy that does not follow another one.
+  /// A policy that was rejected as the successor of another one.
   private struct Rejection: Hashable {
     let version: PolicyVersions.Version
     let before: ContentDigest
   }
 
-  /// The last policies that are believed, by commit.
+  /// The last trusted policies, by commit.
   private var places: [String: Place] = [:]
-  /// The policies of commits that were left out because they cannot be believed. They were reported.
+  /// The policies that were skipped because they are not trusted, by commit. They were reported.
   private var leftOut: [String: PolicyVersions.Version] = [:]
-  /// The problems of policies that were left out, so that none is read and verified for each commit that has it.
+  /// The problems of skipped policies, so that such a policy is not read and verified again for each commit that has
+  /// it.
   private var rejected: [Rejection: ChainProblem] = [:]
-  /// The policies of commits that stand.
+  /// The policies of commits that were checked before.
   private var published: Set<ContentDigest> = []
   /// The policies that were checked and are trusted, by digest.
   private var links: [ContentDigest: PolicyChain.Link] = [:]
-  /// The bytes of the policies in `links`, and the most that there may be.
+  /// The total size of the policies in `links` in bytes, and its limit.
   private var linkSize = 0
   private let limit: Int
-  /// The beginnings that are not first policies, and wait for an anchor.
+  /// Findings about starting points that are not first policies. They are only reported if no accepted policy is on the
+  /// chain.
   private var late: [Finding] = []
 
   /// Checks a history.
@@ -99,9 +101,9 @@ package struct PolicyHistory {
     if let last { try finish(last) }
   }
 
-  /// The policy of a commit, or the last one before it that is believed.
+  /// Returns the policy of a commit, or the last trusted policy before it.
   ///
-  /// - Returns: nil if there is none.
+  /// - Returns: The policy; nil if there is none.
   package func policy(of commit: String) -> Policy? {
     places[commit].flatMap { links[$0.facts.digest] }?.policy
   }
@@ -135,9 +137,9 @@ package struct PolicyHistory {
     return Place(commit: commit, version: version, facts: PolicyVersions.Facts(state, version))
   }
 
-  /// Judges a commit. A policy that cannot be believed is reported and left out: later commits are compared with the
-  /// last policy that is believed. So no push without a signature can make a later, valid history invalid, and the
-  /// contents of such policies are not kept in memory.
+  /// Checks a commit. A policy that is not trusted is reported and skipped: later commits are compared with the last
+  /// trusted policy. So an unsigned push cannot make a later, valid history invalid, and the contents of skipped
+  /// policies are not kept in memory.
   private mutating func judge(_ commit: TopologicalCommits.Commit) throws {
     let before = commit.parents.compactMap { places[$0] }
     guard let version = versions.version(at: commit.name) else {
@@ -177,9 +179,9 @@ package struct PolicyHistory {
     }
   }
 
-  /// Leaves the policy of a commit out.
+  /// Skips the policy of a commit.
   ///
-  /// - Parameter problem: The problem to report; nil if it was reported.
+  /// - Parameter problem: The problem to report; nil if it was reported before.
   private mutating func leaveOut(
     _ version: PolicyVersions.Version, of commit: String, after before: [Place], _ problem: ChainProblem?
   ) {
@@ -192,7 +194,7 @@ package struct PolicyHistory {
     Rejection(version: version, before: place.facts.digest)
   }
 
-  /// Judges how the policy of a commit, which is believed, stands to those that meet in the commit.
+  /// Checks the trusted policy of a commit against the policies of all parents of the commit.
   private mutating func judge(_ place: Place, after before: [Place]) throws {
     places[place.commit] = place
     if let problem = try problem(of: place.facts, beside: before, at: place.commit) {
@@ -218,14 +220,14 @@ package struct PolicyHistory {
     of place: Place, _ state: PolicyState, after before: Place
   ) throws -> ChainProblem? {
     let people = Set(try believed(before).policy.people.keys).union(state.policy.people.keys)
-    // Too many key files name no signer, and no policy that is signed needs them.
+    // If there are too many key files, none of them is used: a validly signed policy does not need so many.
     let keys = try versions.keyFiles(of: people, at: place.commit)
     let problem = try problem(of: state, keys ?? [:], after: before)
     if case .keyExchanged? = problem, keys == nil { return Self.keyFilesTooLarge }
     return problem
   }
 
-  /// Checks that every policy that meets in a commit is on the chain to the policy of the commit, or may be
+  /// Checks that the policies of all parents of a commit are on the chain to the policy of the commit, or may be
   /// dropped. Returns the problem, if any.
   private mutating func problem(
     of facts: PolicyVersions.Facts, beside before: [Place], at commit: String
@@ -324,7 +326,7 @@ package struct PolicyHistory {
     return try rule.signer(ofFirst: state, keys: keys, anchors: anchors)
   }
 
-  /// Judges the first policy of a history.
+  /// Checks the first policy of a history.
   ///
   /// - Returns: True if later policies may follow it.
   private mutating func judgeFirst(

@@ -9,13 +9,13 @@ struct PolicyVersions {
     let signature: String?
   }
 
-  /// The facts about a policy that its place in a chain depends on.
+  /// The properties of a policy that determine its place in a chain.
   struct Facts {
     let digest: ContentDigest
     let keyring: KeyringID
     let generation: Int
     let previous: ContentDigest?
-    /// The version that has them; nil for a policy that no commit has.
+    /// The version from which they were read; nil for a policy that is not part of a commit.
     let version: Version?
 
     init(_ state: PolicyState, _ version: Version?) {
@@ -25,7 +25,7 @@ struct PolicyVersions {
     }
   }
 
-  /// The reader of the repository; nil for a store without one.
+  /// The reader of the repository; nil for a store without git.
   private let objects: ObjectReader?
   private var contents: PolicyContents?
   private let prefix: String
@@ -33,15 +33,15 @@ struct PolicyVersions {
   private var sizes: [String: Int] = [:]
   private var byDigest: [ContentDigest: Facts] = [:]
 
-  /// The versions in the order of the commits that bring them, and the index of each.
+  /// The versions in the order of the commits that introduce them, and the index of each.
   private var order: [Version] = []
   private var positions: [Version: Int] = [:]
-  /// The number of versions that were read at least once: those at the beginning of the order.
+  /// The number of versions, from the beginning of the order, that were read at least once.
   private var readCount = 0
   /// The versions that were read last.
   private var window: [Version: Result<PolicyState, PolicyError>] = [:]
 
-  /// The most bytes of policies, and the most policies, that are read at once.
+  /// The maximum total size of the policies that are read together, and their maximum number.
   private static let windowSize = (bytes: 8 << 20, count: 256)
 
   /// Creates a value without any policies.
@@ -70,7 +70,8 @@ struct PolicyVersions {
     sizes = try objects.sizes(of: Set(order.flatMap { [$0.policy] + ($0.signature.map { [$0] } ?? []) }))
   }
 
-  /// Reads the facts of the policies of some commits. A policy without a valid size or signature file is left out.
+  /// Reads the facts of the policies of some commits. A policy with an invalid size or without a signature file is
+  /// skipped.
   ///
   /// - Throws: as `Git.run`.
   mutating func readFacts(of commits: [String]) throws {
@@ -80,17 +81,17 @@ struct PolicyVersions {
     }
   }
 
-  /// Takes a policy that no commit has.
+  /// Adds a policy that is not part of a commit.
   mutating func add(_ state: PolicyState) { add(Facts(state, nil)) }
 
   private mutating func add(_ facts: Facts) {
     if byDigest[facts.digest] == nil { byDigest[facts.digest] = facts }
   }
 
-  /// The policy of a commit; nil when it has none.
+  /// Returns the policy of a commit; nil if it has none.
   func version(at commit: String) -> Version? { versions[commit] }
 
-  /// Returns the problem of a version that is known without reading it; nil if there is none.
+  /// Returns the problem of a version that can be detected without reading it; nil if there is none.
   func problem(of version: Version) -> ChainProblem? {
     guard (sizes[version.policy] ?? .max) <= StoreLayout.smallFileLimit else {
       return .unreadable(.malformed(.tooLarge(limit: StoreLayout.smallFileLimit)))
@@ -107,7 +108,7 @@ struct PolicyVersions {
     return window[version] ?? .failure(.malformed(.tooLarge(limit: StoreLayout.smallFileLimit)))
   }
 
-  /// Reads a version, and those that are needed after it unless it was read before.
+  /// Reads a version. If it was not read before, also reads the versions that follow it, which are needed next.
   private mutating func readWindow(_ version: Version) throws {
     window = [:]
     guard let objects else { return }
@@ -152,7 +153,7 @@ struct PolicyVersions {
 
   /// Returns the key files in the same commit as a policy.
   ///
-  /// - Returns: nil if they are too large.
+  /// - Returns: The key files; nil if they are too large.
   /// - Throws: as `Git.run`.
   mutating func keyFiles(of people: some Sequence<Fingerprint>, at commit: String) throws
     -> KeyFiles?
