@@ -20,7 +20,7 @@ package struct History {
   /// - Parameters:
   ///   - repository: The repository.
   ///   - paths: The files of the store to read; nil for all.
-  /// - Throws: As `Git.run`.
+  /// - Throws: The errors of `Git.run`.
   init(of repository: Repository, paths: Set<String>?) throws {
     let git = repository.git
     hash = try repository.hash()

@@ -62,14 +62,14 @@ extension Repository {
   /// with the history. All objects are kept, including unreachable ones.
   ///
   /// - Parameter attributes: The absolute path of a file with ``packingAttributes``.
-  /// - Throws: As `Git.run`.
+  /// - Throws: The errors of `Git.run`.
   func joinPacks(attributes: String) throws {
     try repack(settings: ["-c", "core.attributesFile=\(attributes)"], options: ["--geometric=2"])
   }
 
   /// Repacks everything into one pack and computes all deltas again. All objects are kept, including unreachable ones.
   ///
-  /// - Throws: As `Git.run`.
+  /// - Throws: The errors of `Git.run`.
   func repackAll() throws {
     try repack(options: ["-a", "--keep-unreachable", "-f"])
   }

@@ -8,7 +8,7 @@ extension Repository {
   /// and merges them as ordinary text.
   ///
   /// - Returns: Paths relative to the top of the work tree; the top itself is the empty path.
-  /// - Throws: As `Git.run`.
+  /// - Throws: The errors of `Git.run`.
   package func otherStores() throws -> [String] {
     let names = try policyNames(["ls-files", "-z", "--cached"])
     return names.policies.intersection(names.signatures).subtracting([ownFolder]).sorted().filter { folder in
@@ -24,7 +24,7 @@ extension Repository {
   ///   - commit: The commit.
   ///   - base: The commit whose files were already checked; nil for none.
   /// - Returns: Paths relative to the top of the work tree, sorted.
-  /// - Throws: As `Git.run`.
+  /// - Throws: The errors of `Git.run`.
   package func otherStores(in commit: String, since base: String?) throws -> [String] {
     // All folders are within the store.
     if prefix.isEmpty { return [] }

@@ -161,7 +161,7 @@ extension Repository {
   /// - Parameters:
   ///   - folder: The folder.
   ///   - git: Git.
-  /// - Throws: As `Git.run`.
+  /// - Throws: The errors of `Git.run`.
   static func initialize(_ folder: String, git: Git) throws {
     var git = git
     (git.folder, git.isInWorkTree) = (folder, false)
@@ -190,7 +190,7 @@ extension Repository {
 
   /// Returns true if the user has configured git to ignore the store.
   ///
-  /// - Throws: As `Git.run`.
+  /// - Throws: The errors of `Git.run`.
   package func ignoresStore() throws -> Bool {
     // The leading `./` prevents git from interpreting a colon at the start of the path as pathspec magic.
     let question = ["check-ignore", "--quiet", "--", "./\(prefix)\(StoreLayout.policy)"]

@@ -13,7 +13,7 @@ extension Repository {
   /// Returns the files in git's index that are within the store and do not belong there, sorted by path.
   ///
   /// - Parameter allowed: The files that are allowed.
-  /// - Throws: As `Git.run`.
+  /// - Throws: The errors of `Git.run`.
   package func strangers(outside allowed: AllowedFiles) throws -> [UnexpectedFile] {
     try indexEntries(below: prefix).compactMap { entry in
       let path = String(validating: entry.path, as: UTF8.self).map { String($0.dropFirst(prefix.count)) }
@@ -38,7 +38,7 @@ extension Repository {
   /// Returns the entries of git's index.
   ///
   /// - Parameter folder: The folder to list; empty for the whole work tree.
-  /// - Throws: As `Git.run`.
+  /// - Throws: The errors of `Git.run`.
   func indexEntries(below folder: String) throws -> [IndexEntry] {
     let records = try git.records(
       ["ls-files", "-z", "-v", "--stage", "--"] + (folder.isEmpty ? [] : [folder]))

@@ -57,7 +57,7 @@ package struct Git: Sendable {
   ///
   /// - Parameter asksPerson: True if it may ask the user at the terminal. Otherwise it fails where it would have to
   ///   ask.
-  /// - Throws: As `run`.
+  /// - Throws: The errors of `run`.
   package func forNetwork(asksPerson: Bool) throws -> Git {
     var git = self
     git.usesNetwork = true
@@ -73,7 +73,7 @@ package struct Git: Sendable {
 
   /// Returns the version that git reports, such as `2.39.5`.
   ///
-  /// - Throws: `tooOld` if the version is not supported, and as `run`.
+  /// - Throws: `tooOld` if the version is not supported, and the errors of `run`.
   package func version() throws -> String {
     let words = String(decoding: try run(["version"]), as: UTF8.self).split(whereSeparator: \.isWhitespace)
     guard words.count >= 3 else { throw GitError.unexpectedOutput(command: "version") }
@@ -150,7 +150,7 @@ package struct Git: Sendable {
   ///
   /// - Parameter limit: The limit on its output in bytes.
   /// - Returns: The records, without NUL.
-  /// - Throws: As `run`.
+  /// - Throws: The errors of `run`.
   package func records(
     _ arguments: [String], input: [UInt8] = [], limit: Int = listLimit
   ) throws -> [ArraySlice<UInt8>] {

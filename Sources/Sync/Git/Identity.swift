@@ -17,7 +17,7 @@ struct Identity: Sendable {
   ///   - git: Git with the settings of the user and the repository.
   ///   - fallback: The user id, such as `Alice Example <alice@example.org>`, that is used if no identity is configured.
   ///     If it has no mail address, `keytree@localhost` is used. Nil for none.
-  /// - Throws: The error of git if there is no identity, and as `Git.run`.
+  /// - Throws: The error of git if there is no identity, and the errors of `Git.run`.
   init(in git: Git, fallback: @autoclosure () -> String?) throws {
     // Git must not derive a name from the account and the host name, because it would be useless in the history.
     let arguments = ["-c", "user.useConfigOnly=true", "var", "GIT_COMMITTER_IDENT"]

@@ -24,7 +24,7 @@ final class IdentityRequest: Sendable {
 
   /// Waits for the answer and returns it.
   ///
-  /// - Throws: As ``Identity/init(in:fallback:)``.
+  /// - Throws: The errors of ``Identity/init(in:fallback:)``.
   func identity() throws -> Identity {
     let thread = state.withLock { state in
       defer { state.thread = nil }

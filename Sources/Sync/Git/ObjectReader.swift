@@ -25,7 +25,7 @@ struct ObjectReader {
   ///
   /// - Parameter places: Places of the form `<commit>:<path>`, without line feeds.
   /// - Returns: The object names by place, without the places where no file exists.
-  /// - Throws: As `Git.run`.
+  /// - Throws: The errors of `Git.run`.
   func names(of places: some Collection<String>) throws -> [String: String] {
     if places.isEmpty { return [:] }
     let wanted = Array(places)
@@ -49,7 +49,7 @@ struct ObjectReader {
   ///   - files: Files, or folders with all files below them, as paths relative to the top of the work tree. The result
   ///     is empty if this is empty.
   ///   - commits: The commits whose histories are searched, as arguments of `git rev-list`.
-  /// - Throws: As `Git.run`; a list of more than ten million names is too long.
+  /// - Throws: The errors of `Git.run`; a list of more than ten million names is too long.
   func pastNames(of files: some Collection<String>, in commits: [String]) throws -> [String] {
     if files.isEmpty { return [] }
     let output: [UInt8] = try git.run(
@@ -76,7 +76,7 @@ struct ObjectReader {
   /// - Parameter names: Object names, or places of the form `<commit>:<path>`, without line feeds.
   /// - Returns: The metadata by name. Missing names are those that do not exist, are not a file, or are not available
   ///   in the repository, for example in a partial clone.
-  /// - Throws: As `Git.run`.
+  /// - Throws: The errors of `Git.run`.
   func infos(of names: some Collection<String>) throws -> [String: Info] {
     if names.isEmpty { return [:] }
     let wanted = Array(names)
@@ -100,7 +100,7 @@ struct ObjectReader {
   ///
   /// - Parameter names: As for ``infos(of:)``.
   /// - Returns: The sizes by name.
-  /// - Throws: As `Git.run`.
+  /// - Throws: The errors of `Git.run`.
   func sizes(of names: some Collection<String>) throws -> [String: Int] {
     try infos(of: names).mapValues(\.size)
   }
@@ -112,7 +112,7 @@ struct ObjectReader {
   ///   - limit: The maximum size of each content in bytes.
   ///   - freeSize: The total size in bytes that is always accepted, whatever the size in the repository.
   /// - Returns: The bytes by name. Missing names are those that do not exist, are not a file, or exceed the limit.
-  /// - Throws: `tooLarge` if the total size is far larger than the size in the repository, and as `Git.run`.
+  /// - Throws: `tooLarge` if the total size is far larger than the size in the repository, and the errors of `Git.run`.
   func contents(
     of names: some Collection<String>, limit: Int, freeSize: Int = freeSize
   ) throws -> [String: [UInt8]] {
@@ -129,7 +129,7 @@ struct ObjectReader {
   ///   - names: As for ``contents(of:limit:)``.
   ///   - limit: The maximum size of each content in bytes.
   ///   - body: Receives a name and its bytes. Not called for a name that is not a file or exceeds the limit.
-  /// - Throws: As `Git.run`.
+  /// - Throws: The errors of `Git.run`.
   func forEachContent(
     of names: some Collection<String>, limit: Int, _ body: (String, ArraySlice<UInt8>) -> Void
   ) throws {

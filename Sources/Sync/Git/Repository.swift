@@ -26,7 +26,7 @@ package struct Repository: Sendable {
   ///   - store: The store's folder.
   ///   - makeGit: Creates the git for a folder. Called only if a repository seems to exist.
   /// - Returns: The repository; nil if the store does not use git.
-  /// - Throws: As ``around(store:git:)``, and as `Git.run`.
+  /// - Throws: The errors of ``around(store:git:)``, and the errors of `Git.run`.
   package static func find(
     store: String, git makeGit: (String) -> Git
   ) throws -> Repository? {
@@ -41,7 +41,7 @@ package struct Repository: Sendable {
   ///
   /// - Throws: `notARepository` if `.git` is not a repository; `unsafeConfiguration` if its folder refers to another
   ///   one, which only a linked work tree may do, or if its configuration has settings that are not accepted, because
-  ///   it may be from the same source as the store (threats T19 and T42); as `Git.run`.
+  ///   it may be from the same source as the store (threats T19 and T42); the errors of `Git.run`.
   package static func around(
     store: String, git makeGit: (String) -> Git
   ) throws -> Repository? {
@@ -68,7 +68,7 @@ package struct Repository: Sendable {
   /// Finds the repository whose work tree would contain the folder of a new store.
   ///
   /// - Parameter store: The folder, which does not have to exist.
-  /// - Throws: As ``around(store:git:)``.
+  /// - Throws: The errors of ``around(store:git:)``.
   package static func around(
     newStore store: String, git makeGit: (String) -> Git
   ) throws -> Repository? {
@@ -114,7 +114,7 @@ package struct Repository: Sendable {
 
   /// Returns the hash function of the repository.
   ///
-  /// - Throws: As `Git.run`.
+  /// - Throws: The errors of `Git.run`.
   func hash() throws -> GitHash {
     let formats = try git.run(["rev-parse", "--show-object-format"])
     let name = String(decoding: formats, as: UTF8.self).split(separator: "\n").first.map(String.init) ?? ""
@@ -125,7 +125,7 @@ package struct Repository: Sendable {
   /// Throws an error if files of the store are in conflict in git's index. After `git stash pop` and an octopus merge
   /// this is the only sign of a conflict.
   ///
-  /// - Throws: `unmerged`, and as `Git.run`.
+  /// - Throws: `unmerged`, and the errors of `Git.run`.
   package func requireMerged() throws {
     let roots = StoreFiles.roots(below: prefix)
     let records = try git.records(["ls-files", "-z", "--unmerged", "--"] + roots)
@@ -139,14 +139,14 @@ package struct Repository: Sendable {
 
   /// Returns the full name of the commit that is checked out; nil if there is none.
   ///
-  /// - Throws: As `Git.run`.
+  /// - Throws: The errors of `Git.run`.
   package func head() throws -> String? {
     try name(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"])
   }
 
   /// Returns the name of the branch that is checked out; nil if there is none.
   ///
-  /// - Throws: As `Git.run`.
+  /// - Throws: The errors of `Git.run`.
   package func branch() throws -> String? {
     try name(["symbolic-ref", "--quiet", "--short", "HEAD"])
   }

@@ -117,7 +117,7 @@ extension Repository {
   ///   - commonFolder: The repository folder that all work trees share.
   ///   - git: Git for any folder.
   /// - Throws: `specialFiles` if an entry is neither a file nor a folder; `unsafeConfiguration` with the names of the
-  ///   settings; as `Git.run`.
+  ///   settings; the errors of `Git.run`.
   static func checkConfiguration(
     top: String, prefix: String, gitFolder: String, commonFolder: String, git: Git
   ) throws {
@@ -202,7 +202,7 @@ extension Repository {
   /// harm.
   ///
   /// - Parameter folder: The folder to check: that of the store (``prefix``), or empty for the whole work tree.
-  /// - Throws: `nestedRepositories`, and as `Git.run`.
+  /// - Throws: `nestedRepositories`, and the errors of `Git.run`.
   package func refuseNestedRepositories(below folder: String = "") throws {
     let nested = try indexEntries(below: folder).filter { $0.mode == "160000" }
       .map { String(decoding: $0.path, as: UTF8.self) }.filter { Self.exists("\(top)/\($0)") }

@@ -20,7 +20,7 @@ struct TopologicalCommits {
   ///   - tip: The last commit.
   ///   - known: Commits that are left out together with all their ancestors.
   ///   - git: Git in the repository.
-  /// - Throws: As `Git.run`.
+  /// - Throws: The errors of `Git.run`.
   init(to tip: String, without known: [String] = [], in git: Git) throws {
     // The names are passed on standard input, because there may be many branches.
     let input = "\(tip)\n" + known.map { "^\($0)\n" }.joined()

@@ -23,7 +23,7 @@ struct ChangedRecords {
   ///     and those of the parents to compare it with.
   ///   - folders: The folders of the store to look in.
   ///   - repository: The repository of the store.
-  /// - Throws: As `Git.run`.
+  /// - Throws: The errors of `Git.run`.
   init(
     _ kind: Kind, in commits: [[String]], below folders: [String], _ repository: Repository
   ) throws {

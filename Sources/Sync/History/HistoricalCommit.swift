@@ -28,7 +28,7 @@ package struct HistoricalCommit: Equatable, Sendable {
   ///   - paths: Files or folders, relative to the top of the work tree.
   ///   - git: Git in the repository.
   /// - Returns: The commits, newest first and each before its parents; none if there is no commit yet.
-  /// - Throws: As `Git.run`.
+  /// - Throws: The errors of `Git.run`.
   static func list(touching paths: [String], in git: Git) throws -> [HistoricalCommit] {
     guard let head = try git.commit("HEAD") else { return [] }
     let output = try git.run(

@@ -27,7 +27,7 @@ struct HistoricalContents {
   ///   - folders: Folders of the store.
   ///   - limit: The maximum size of a content in bytes.
   ///   - repository: The repository of the store.
-  /// - Throws: As `Git.run`.
+  /// - Throws: The errors of `Git.run`.
   init(below folders: [String], limit: Int, in repository: Repository) throws {
     let objects = ObjectReader(git: repository.git)
     let names = try objects.pastNames(

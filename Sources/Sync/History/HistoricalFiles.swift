@@ -24,7 +24,7 @@ package struct HistoricalFiles: Sendable {
   ///   - missing: The result of `Keyring.missingFiles()`.
   ///   - keyring: The store, whose policy is used to verify records.
   /// - Returns: The bytes by path in the store, for `Keyring.restore(_:)`.
-  /// - Throws: As `Git.run`; `KeyringError` if GnuPG cannot be used.
+  /// - Throws: The errors of `Git.run`; `KeyringError` if GnuPG cannot be used.
   package func find(_ missing: [MissingFiles], for keyring: Keyring) throws -> [String: [UInt8]] {
     var found: [String: [UInt8]] = [:]
     for start in stride(from: 0, to: missing.count, by: Self.pieceSize) {
@@ -51,7 +51,7 @@ package struct HistoricalFiles: Sendable {
   ///
   /// - Parameter wanted: The records and encrypted files to look for.
   /// - Returns: The versions that were found, without verification.
-  /// - Throws: As `Git.run`.
+  /// - Throws: The errors of `Git.run`.
   package func versions(_ wanted: WantedVersions) throws -> HistoricalVersions {
     var found = HistoricalVersions()
     let lines = wanted.records.values.reduce(into: Set()) { $0.formUnion($1) }

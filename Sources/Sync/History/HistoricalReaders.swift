@@ -21,7 +21,7 @@ package struct HistoricalReaders {
   /// - Parameters:
   ///   - keyring: The store.
   ///   - repository: The repository of the store; nil if it does not use git.
-  /// - Throws: As `Git.run`; `KeyringError` if GnuPG or a file of the store cannot be used.
+  /// - Throws: The errors of `Git.run`; `KeyringError` if GnuPG or a file of the store cannot be used.
   package init(of keyring: Keyring, in repository: Repository?) throws {
     self.keyring = keyring
     let current = try keyring.verifiedRecords()

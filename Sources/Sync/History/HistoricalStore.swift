@@ -14,7 +14,7 @@ package struct HistoricalStore: Sendable {
   ///   - name: Any name of a commit that git accepts: an abbreviated hash, `HEAD~3`, `main@{yesterday}`, or a tag.
   ///   - repository: The repository of the store.
   /// - Returns: Nil if no commit has this name.
-  /// - Throws: As `Git.run`.
+  /// - Throws: The errors of `Git.run`.
   package init?(at name: String, in repository: Repository) throws {
     guard let commit = try repository.git.commit(name) else { return nil }
     self.commit = commit
@@ -25,7 +25,7 @@ package struct HistoricalStore: Sendable {
   /// Returns all items in the index of the commit, without unreadable lines. The index is only a hint for finding an
   /// item.
   ///
-  /// - Throws: As `Git.run`.
+  /// - Throws: The errors of `Git.run`.
   package func records() throws -> [ItemRecord] {
     let files = (UInt8.min...UInt8.max).map { name(of: StoreLayout.shardFile($0, isLocal: false)) }
     return try objects.contents(of: files, limit: StoreLayout.shardLimit).values.flatMap {
@@ -38,7 +38,7 @@ package struct HistoricalStore: Sendable {
   /// - Parameters:
   ///   - path: The path of the item.
   ///   - keyring: The current store, whose policy is used for verification.
-  /// - Throws: As `Git.run`; `KeyringError` with `itemNotFound` if the commit has no file there, and as
+  /// - Throws: The errors of `Git.run`; `KeyringError` with `itemNotFound` if the commit has no file there, and as
   ///   `Keyring.historicalItem(_:message:at:)`.
   package func item(at path: ItemPath, in keyring: Keyring) throws -> HistoricalItem {
     let record = name(of: StoreLayout.recordFile(path, isLocal: false))
@@ -53,7 +53,7 @@ package struct HistoricalStore: Sendable {
 
   /// Returns the first line of the record at a path without verifying it; nil if it does not exist or cannot be read.
   ///
-  /// - Throws: As `Git.run`.
+  /// - Throws: The errors of `Git.run`.
   package func record(at path: ItemPath) throws -> ItemRecord? {
     let file = name(of: StoreLayout.recordFile(path, isLocal: false))
     return try objects.contents(of: [file], limit: RecordFile.maximumSize)[file].flatMap {

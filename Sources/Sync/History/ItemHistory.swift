@@ -18,7 +18,7 @@ package struct ItemHistory: Sendable {
   ///   - id: The id of the item.
   ///   - path: A path that the item has or had.
   ///   - repository: The repository of the store.
-  /// - Throws: As `Git.run`.
+  /// - Throws: The errors of `Git.run`.
   package init(of id: ItemID, from path: ItemPath, in repository: Repository) throws {
     var search = Search(id: id, repository: repository, paths: [path])
     try search.run()

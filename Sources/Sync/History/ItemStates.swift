@@ -37,7 +37,7 @@ struct ItemStates {
 
   /// Returns the states of the item at some places, without those where no file exists.
   ///
-  /// - Throws: As `Git.run`.
+  /// - Throws: The errors of `Git.run`.
   mutating func states(at places: Set<Place>) throws -> [Place: State] {
     let names = try objects.names(of: places.map(text))
     try read(Set(names.values))

@@ -30,7 +30,7 @@ package struct PolicyContents {
   ///   - names: The object names.
   ///   - size: The maximum size of each content in bytes.
   /// - Returns: The bytes by name, without contents that are larger.
-  /// - Throws: `tooLarge` if the contents together are far larger than in the repository; as `Git.run`.
+  /// - Throws: `tooLarge` if the contents together are far larger than in the repository; the errors of `Git.run`.
   package mutating func contents(
     of names: some Collection<String>, limit size: Int
   ) throws -> [String: [UInt8]] {
@@ -60,7 +60,7 @@ package struct PolicyContents {
   ///
   /// - Parameter names: The object names by member.
   /// - Returns: The key files; nil if all of them together are larger than those of any valid policy.
-  /// - Throws: as ``contents(of:limit:)``.
+  /// - Throws: The errors of ``contents(of:limit:)``.
   package mutating func keyFiles(_ names: [Fingerprint: String]) throws -> KeyFiles? {
     let wanted = Set(names.values)
     let sizes = try objects.sizes(of: wanted.subtracting(known.keys)).filter {

@@ -32,7 +32,7 @@ package struct PolicyHistoryReader {
   /// Returns the policies with their signatures and key files. Each policy is read when it is needed; if it cannot be
   /// read then, it is missing.
   ///
-  /// - Throws: As `Git.run`.
+  /// - Throws: The errors of `Git.run`.
   package func steps() throws -> HistoricalPolicies {
     let commits: [String]
     // The oldest first: a push can repeat a policy with another signature, but only after the policy was published.
@@ -60,7 +60,7 @@ package struct PolicyHistoryReader {
 
   /// Returns the policy of a commit; nil if it has none that can be read.
   ///
-  /// - Throws: As `Git.run`.
+  /// - Throws: The errors of `Git.run`.
   func step(at commit: String) throws -> PolicyStep? {
     var contents = PolicyContents(in: repository, limit: limit)
     return try steps(at: try places(of: [commit]), &contents).first

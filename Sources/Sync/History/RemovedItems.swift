@@ -36,7 +36,7 @@ package struct RemovedItems: Sendable {
   /// - Parameters:
   ///   - folders: The folders of the store to search: `items` or folders in it.
   ///   - repository: The repository of the store.
-  /// - Throws: As `Git.run`.
+  /// - Throws: The errors of `Git.run`.
   package init(below folders: [String], in repository: Repository) throws {
     let commits: [HistoricalCommit]
     let changed: ChangedRecords

@@ -40,7 +40,7 @@ struct GroupMoves {
   ///   - known: The trusted versions. An item without one may be in any group.
   /// - Returns: The versions to refuse, in no particular order.
   /// - Throws: `KeyringError` with `policyNotTrusted` for a move if no policy is accepted; `KeyringError` if GnuPG
-  ///   cannot be used; as `Git.run`.
+  ///   cannot be used; the errors of `Git.run`.
   func refused(
     among incoming: some Sequence<VerifiedRecord>, comparedWith known: [ItemID: [ItemRecord]]
   ) throws -> [VerifiedRecord] {
@@ -86,7 +86,7 @@ struct GroupMoves {
 
   /// Returns the verified versions of some items in the commits of the remote since the start.
   ///
-  /// - Throws: `KeyringError` if GnuPG cannot be used; as `Git.run`.
+  /// - Throws: `KeyringError` if GnuPG cannot be used; the errors of `Git.run`.
   private func versions(of ids: Set<ItemID>) throws -> [VerifiedRecord] {
     // All new records are read, because an item that was moved twice was at a path that neither side has now.
     let names = try objects.pastNames(

@@ -80,7 +80,7 @@ struct IncomingItems {
   /// - Parameters:
   ///   - moves: The check of moves.
   ///   - others: The result of ``knownElsewhere(in:)``.
-  /// - Throws: As `GroupMoves.refused(among:comparedWith:)`.
+  /// - Throws: The errors of `GroupMoves.refused(among:comparedWith:)`.
   mutating func refuseForeignMoves(by moves: GroupMoves, _ others: [ItemRecord]) throws {
     var known = Dictionary(grouping: base.values.map(\.record), by: \.id)
     let present = Dictionary(grouping: mine.values.map(\.record) + others, by: \.id)
@@ -96,7 +96,7 @@ struct IncomingItems {
   /// - Parameters:
   ///   - rollbacks: The search for rollbacks.
   ///   - others: The result of ``knownElsewhere(in:)``.
-  /// - Throws: As `RolledBackItems.find(among:comparedWith:_:)`.
+  /// - Throws: The errors of `RolledBackItems.find(among:comparedWith:_:)`.
   mutating func setAside(_ rollbacks: RolledBackItems, _ others: [ItemRecord]) throws {
     let known = Set(mine.values.map(\.record.id) + others.map(\.id))
     for version in try rollbacks.find(among: items, comparedWith: base, known.contains) {

@@ -21,7 +21,7 @@ struct RolledBackItems {
   ///   - base: The versions of the merge base.
   ///   - isKnown: Returns true for an item that is in the store.
   /// - Returns: The old versions, sorted by path.
-  /// - Throws: As `Git.run`.
+  /// - Throws: The errors of `Git.run`.
   func find(
     among incoming: [ItemPath: VerifiedRecord], comparedWith base: [ItemPath: VerifiedRecord],
     _ isKnown: (ItemID) -> Bool

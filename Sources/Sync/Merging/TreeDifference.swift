@@ -26,7 +26,7 @@ struct TreeDifference {
   ///   - old: A commit or a tree.
   ///   - new: A commit.
   ///   - git: Git in the repository.
-  /// - Throws: As `Git.run`.
+  /// - Throws: The errors of `Git.run`.
   init(from old: String, to new: String, in git: Git) throws {
     let fields: [ArraySlice<UInt8>] = try git.records(
       ["diff-tree", "-r", "-z", "--raw", "--no-renames", "--full-index", "--no-textconv", old, new, "--"])
@@ -95,7 +95,7 @@ struct TreeDifference {
   ///   - objects: The contents.
   /// - Returns: The refused changes. A policy or signature that is only refused together with the other one is not
   ///   listed.
-  /// - Throws: As `Git.run`.
+  /// - Throws: The errors of `Git.run`.
   mutating func refuseLosses(
     of people: Set<Fingerprint>, below prefix: String, after refused: [RefusedChange],
     _ objects: ObjectReader
@@ -129,7 +129,8 @@ struct TreeDifference {
   ///   - prefix: The path of the store.
   ///   - objects: The reader of the contents.
   /// - Returns: The removed entries.
-  /// - Throws: `tooLarge` if the total size is too large compared with the size in the repository; as `Git.run`.
+  /// - Throws: `tooLarge` if the total size is too large compared with the size in the repository; the errors of
+  ///   `Git.run`.
   mutating func refuseLarge(
     below prefix: String, _ objects: ObjectReader
   ) throws -> [RefusedChange] {

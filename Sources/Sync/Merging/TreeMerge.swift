@@ -33,7 +33,7 @@ package struct TreeMerge {
   ///   - keyring: The store.
   ///   - judge: The keyring whose policy is used to verify the remote's items and to sign merged records.
   /// - Throws: `unsafePath` if the remote has a file outside the store with a path that is not UTF-8 or contains a line
-  ///   feed; as `Git.run`.
+  ///   feed; the errors of `Git.run`.
   package init(
     bases: [String], ours: String, theirs: String, in repository: Repository, keyring: Keyring,
     judge: Keyring
@@ -61,7 +61,7 @@ package struct TreeMerge {
   /// Returns the result of the merge.
   ///
   /// - Throws: `bothChanged` for files that are not items and were changed on both sides; `policiesDiverged`;
-  ///   `KeyringError` if a merged record cannot be signed; as `Git.run`.
+  ///   `KeyringError` if a merged record cannot be signed; the errors of `Git.run`.
   package func files() throws -> MergedFiles {
     var result = MergedFiles()
     result.refused = refusedFiles

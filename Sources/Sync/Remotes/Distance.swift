@@ -13,7 +13,7 @@ package struct Distance: Sendable, Equatable {
   /// Determines the distance with git.
   ///
   /// - Returns: Nil if the branch has no upstream branch, or it was never fetched.
-  /// - Throws: As `Git.run`.
+  /// - Throws: The errors of `Git.run`.
   package init?(in repository: Repository) throws {
     let name = try repository.git.outcome(of: [
       "rev-parse", "--abbrev-ref", "--symbolic-full-name", "@{upstream}",

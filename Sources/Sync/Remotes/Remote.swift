@@ -22,7 +22,7 @@ package struct Remote: Sendable, Equatable {
   /// name in the only remote or in `origin`.
   ///
   /// - Returns: The remote branch; nil if there is none.
-  /// - Throws: `detached` if no branch is checked out, and as `Git.run`.
+  /// - Throws: `detached` if no branch is checked out, and the errors of `Git.run`.
   package static func find(in repository: Repository) throws -> Remote? {
     let git = repository.git
     guard let branch = try repository.branch() else { throw GitError.detached }
@@ -45,7 +45,7 @@ package struct Remote: Sendable, Equatable {
   ///
   /// - Parameter git: Git that may use the network.
   /// - Returns: The last commit of the branch; nil if the branch does not exist in the remote repository.
-  /// - Throws: As `Git.run`.
+  /// - Throws: The errors of `Git.run`.
   func fetch(_ git: Git) throws -> String? {
     let arguments =
       [
@@ -71,7 +71,7 @@ package struct Remote: Sendable, Equatable {
   ///   - commit: The last commit of the branch.
   ///   - git: Git that may use the network.
   /// - Returns: False if the remote branch has moved concurrently.
-  /// - Throws: As `Git.run`, including the case that the remote refuses the commits.
+  /// - Throws: The errors of `Git.run`, including the case that the remote refuses the commits.
   func push(_ commit: String, _ git: Git) throws -> Bool {
     let arguments =
       ["push", "--quiet", "--porcelain", "--no-verify", "--no-follow-tags", "--recurse-submodules=no"]
@@ -104,7 +104,7 @@ package struct Remote: Sendable, Equatable {
   /// Returns true if the remote is a folder on this machine, whose hooks git would run here. The folder may be from the
   /// same source as the store (threat T19).
   ///
-  /// - Throws: `unsafeConfiguration` if only some of its addresses are folders; as `Git.run`.
+  /// - Throws: `unsafeConfiguration` if only some of its addresses are folders; the errors of `Git.run`.
   private func isLocal(_ git: Git, pushing: Bool) throws -> Bool {
     let arguments = ["remote", "get-url", "--all"] + (pushing ? ["--push"] : []) + ["--", name]
     let outcome = try git.outcome(of: arguments)
@@ -136,7 +136,7 @@ package struct Remote: Sendable, Equatable {
 extension Git {
   /// Returns a setting of any configuration file; nil if it is not set.
   ///
-  /// - Throws: As `run`.
+  /// - Throws: The errors of `run`.
   package func setting(_ key: String) throws -> String? {
     let arguments = ["config", "--get", "-z", key]
     let outcome = try outcome(of: arguments)
@@ -149,7 +149,7 @@ extension Git {
 
   /// Returns the full name of the commit that a name refers to; nil if there is none.
   ///
-  /// - Throws: As `run`.
+  /// - Throws: The errors of `run`.
   package func commit(_ name: String) throws -> String? {
     let arguments = ["rev-parse", "--verify", "--quiet", "--end-of-options", "\(name)^{commit}"]
     let outcome = try outcome(of: arguments)
@@ -168,7 +168,7 @@ extension Git {
 
   /// Returns true if two commits are the same or the first one is an ancestor of the second one.
   ///
-  /// - Throws: As `run`.
+  /// - Throws: The errors of `run`.
   package func isAncestor(_ old: String, of new: String) throws -> Bool {
     if old == new { return true }
     let arguments = ["merge-base", "--is-ancestor", old, new]
@@ -182,7 +182,7 @@ extension Git {
 
   /// Returns the merge bases of two commits; none if they have no common ancestor.
   ///
-  /// - Throws: As `run`.
+  /// - Throws: The errors of `run`.
   package func mergeBases(_ left: String, _ right: String) throws -> [String] {
     let arguments = ["merge-base", "--all", left, right]
     let outcome = try outcome(of: arguments)
@@ -196,7 +196,7 @@ extension Git {
 
   /// Returns the number of ancestors of a commit that are not ancestors of another one.
   ///
-  /// - Throws: As `run`.
+  /// - Throws: The errors of `run`.
   package func count(from old: String, to new: String) throws -> Int {
     let text = String(decoding: try run(["rev-list", "--count", "\(old)..\(new)", "--"]), as: UTF8.self)
     guard let count = Int(text.split(separator: "\n").first ?? "") else {

@@ -23,7 +23,7 @@ package struct StoreClone {
   /// could make git run programs of this machine on its files (threat T18).
   ///
   /// - Parameter asksPerson: True if git and ssh may ask the user at the terminal.
-  /// - Throws: As `Git.run`.
+  /// - Throws: The errors of `Git.run`.
   package func fetch(asksPerson: Bool) throws {
     var git = try git.forNetwork(asksPerson: asksPerson)
     git.memoryLimit = Git.receivingLimit
@@ -35,7 +35,7 @@ package struct StoreClone {
   /// Checks out only the files of the store. The user has not accepted a policy yet that could allow more files.
   ///
   /// - Parameter repository: The clone, with Keytree's attributes.
-  /// - Throws: `noStoreInClone`; as `Git.run`.
+  /// - Throws: `noStoreInClone`; the errors of `Git.run`.
   package func checkOut(_ repository: Repository) throws {
     let head = try repository.git.commit("HEAD")
     guard let head else { throw SyncError.noStoreInClone(url: url) }

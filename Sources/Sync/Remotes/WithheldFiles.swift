@@ -6,7 +6,8 @@ extension Repository {
   /// index contains the withheld files, too, so that a commit does not remove them.
   ///
   /// - Parameter allowed: The files that are allowed in the work tree.
-  /// - Throws: `tooLarge` if the total size of the files is far larger than their size in the repository; as `Git.run`.
+  /// - Throws: `tooLarge` if the total size of the files is far larger than their size in the repository; the errors of
+  ///   `Git.run`.
   func checkOut(only allowed: AllowedFiles) throws {
     _ = try git.run(["read-tree", "HEAD"])
     let entries = try indexEntries(below: prefix)
@@ -40,7 +41,7 @@ extension Repository {
 
   /// Returns the paths of the files that are withheld from the work tree, relative to its top.
   ///
-  /// - Throws: As `Git.run`.
+  /// - Throws: The errors of `Git.run`.
   func withheldFiles() throws -> Set<String> {
     Set(
       try indexEntries(below: "").filter(\.isWithheld).compactMap {
@@ -55,7 +56,7 @@ extension Repository {
   ///   - store: The folder of the store.
   ///   - timeout: The time to wait for another process that changes the repository, in seconds.
   /// - Returns: The files that are still withheld.
-  /// - Throws: `KeyringError` with `busy` or a file error, and as `Git.run`.
+  /// - Throws: `KeyringError` with `busy` or a file error, and the errors of `Git.run`.
   package func placeWithheldFiles(
     _ allowed: AllowedFiles, in store: FileTree, timeout: Double
   ) throws -> [UnexpectedFile] {

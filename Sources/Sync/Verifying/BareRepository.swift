@@ -26,7 +26,7 @@ extension Repository {
   /// Returns true if git checks the objects of a push, according to `receive.fsckObjects` or otherwise
   /// `transfer.fsckObjects` in any configuration file that git reads here (`git-config(1)`).
   ///
-  /// - Throws: As `Git.run`.
+  /// - Throws: The errors of `Git.run`.
   func checksReceivedObjects() throws -> Bool {
     for setting in ["receive.fsckObjects", "transfer.fsckObjects"] {
       let arguments = ["config", "--type=bool", "--get", setting]

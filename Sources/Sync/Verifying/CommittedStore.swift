@@ -20,7 +20,7 @@ package struct CommittedStore {
   ///   - repository: The repository that contains the commit.
   ///   - policy: The policy that determines which other files are allowed; nil if there is no trusted policy.
   ///   - folder: A folder that does not exist yet, in a folder of this user. The caller removes it.
-  /// - Throws: As `Git.run`, and `KeyringError` with a file error.
+  /// - Throws: The errors of `Git.run`, and `KeyringError` with a file error.
   package init(
     of commit: String, in repository: Repository, policy: Policy?, to folder: String
   ) throws {
@@ -40,7 +40,7 @@ package struct CommittedStore {
 
   /// Returns the files of the store that are not too large to be read.
   ///
-  /// - Throws: `tooLarge`; as `Git.run`.
+  /// - Throws: `tooLarge`; the errors of `Git.run`.
   private mutating func readable(
     _ entries: [CommittedTree.Entry], _ objects: ObjectReader
   ) throws -> [CommittedTree.Entry] {

@@ -23,7 +23,7 @@ struct CommittedTree {
   ///   - commit: The name of the commit.
   ///   - repository: The repository that contains the commit.
   ///   - allowed: The files that are allowed in the store.
-  /// - Throws: As `Git.run`.
+  /// - Throws: The errors of `Git.run`.
   init(of commit: String, in repository: Repository, _ allowed: AllowedFiles) throws {
     let prefix = repository.prefix
     let records: [ArraySlice<UInt8>] = try repository.git.records(

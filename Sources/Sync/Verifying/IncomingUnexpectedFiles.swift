@@ -16,7 +16,7 @@ struct IncomingUnexpectedFiles {
   ///   - commits: The names of the commits.
   ///   - repository: The repository that contains them.
   ///   - allowed: Returns the files that are allowed in the store at a commit.
-  /// - Throws: As `Git.run`.
+  /// - Throws: The errors of `Git.run`.
   init(
     of commits: [String], in repository: Repository, allowed: (String) -> AllowedFiles
   ) throws {

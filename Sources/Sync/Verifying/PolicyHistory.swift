@@ -83,7 +83,7 @@ package struct PolicyHistory {
   ///   - start: The starting point.
   ///   - repository: The repository; nil for a store without git.
   ///   - room: The environment in which signatures are verified.
-  /// - Throws: As `Git.run`, and `KeyringError` if GnuPG or the folder cannot be used.
+  /// - Throws: The errors of `Git.run`, and `KeyringError` if GnuPG or the folder cannot be used.
   package init(
     to tip: String?, then folder: FileTree?, from start: Start, in repository: Repository?,
     room: VerificationWorkspace, limit: Int = PolicyContents.limit

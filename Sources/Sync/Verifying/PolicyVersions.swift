@@ -54,7 +54,7 @@ struct PolicyVersions {
   /// Finds the policies of some commits, without reading them.
   ///
   /// - Parameter commits: The commits, in the order in which their policies will be needed.
-  /// - Throws: as `Git.run`.
+  /// - Throws: The errors of `Git.run`.
   mutating func find(_ commits: [String]) throws {
     guard let objects else { return }
     let names = try objects.names(
@@ -73,7 +73,7 @@ struct PolicyVersions {
   /// Reads the facts of the policies of some commits. A policy with an invalid size or without a signature file is
   /// skipped.
   ///
-  /// - Throws: as `Git.run`.
+  /// - Throws: The errors of `Git.run`.
   mutating func readFacts(of commits: [String]) throws {
     for commit in commits {
       guard let version = versions[commit], problem(of: version) == nil else { continue }
@@ -102,7 +102,7 @@ struct PolicyVersions {
 
   /// Returns the parsed policy of a version, or the reason why it cannot be read.
   ///
-  /// - Throws: as `Git.run`.
+  /// - Throws: The errors of `Git.run`.
   mutating func state(_ version: Version) throws -> Result<PolicyState, PolicyError> {
     if window[version] == nil { try readWindow(version) }
     return window[version] ?? .failure(.malformed(.tooLarge(limit: StoreLayout.smallFileLimit)))
@@ -154,7 +154,7 @@ struct PolicyVersions {
   /// Returns the key files in the same commit as a policy.
   ///
   /// - Returns: The key files; nil if they are too large.
-  /// - Throws: as `Git.run`.
+  /// - Throws: The errors of `Git.run`.
   mutating func keyFiles(of people: some Sequence<Fingerprint>, at commit: String) throws
     -> KeyFiles?
   {

@@ -28,7 +28,7 @@ package struct PushVerification {
   ///   - repository: The repository that receives the push, with access to the quarantined objects.
   ///   - anchors: The people of whom one must have signed the first policy, if there is no branch yet.
   ///   - room: The environment for GnuPG and for extracted files.
-  /// - Throws: `objectsNotChecked`; as `Git.run`.
+  /// - Throws: `objectsNotChecked`; the errors of `Git.run`.
   package init(
     in repository: Repository, anchors: [Fingerprint], room: VerificationWorkspace
   ) throws {
@@ -49,7 +49,7 @@ package struct PushVerification {
   ///   - reference: The reference as git reports it to the hook.
   ///   - progress: Called with the number of checked items and the total number.
   /// - Returns: Nil if the reference is not a branch.
-  /// - Throws: As `Git.run`, and `KeyringError` if GnuPG cannot be used.
+  /// - Throws: The errors of `Git.run`, and `KeyringError` if GnuPG cannot be used.
   package mutating func look(
     at reference: PushedReference, progress: @escaping (Int, Int) -> Void = { _, _ in }
   ) throws -> Branch? {

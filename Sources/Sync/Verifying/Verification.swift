@@ -58,7 +58,7 @@ package struct Verification: Sendable {
   ///   - start: The starting point for the chain of policies.
   ///   - room: The environment for GnuPG.
   ///   - progress: Called with the number of checked items and the total number.
-  /// - Throws: As `Git.run`, and `KeyringError` if the store or GnuPG cannot be used.
+  /// - Throws: The errors of `Git.run`, and `KeyringError` if the store or GnuPG cannot be used.
   package init(
     ofStoreAt path: String, in repository: Repository?, from start: PolicyHistory.Start,
     room: VerificationWorkspace, progress: @escaping (Int, Int) -> Void = { _, _ in }
@@ -86,7 +86,7 @@ package struct Verification: Sendable {
   ///   - start: The starting point for the chain of policies.
   ///   - room: The environment for GnuPG and for extracted files.
   ///   - progress: Called with the number of checked items and the total number.
-  /// - Throws: As `Git.run`, and `KeyringError` with `noStore`, or if GnuPG cannot be used.
+  /// - Throws: The errors of `Git.run`, and `KeyringError` with `noStore`, or if GnuPG cannot be used.
   package init(
     ofCommit commit: String, in repository: Repository, from start: PolicyHistory.Start,
     room: VerificationWorkspace, progress: @escaping (Int, Int) -> Void = { _, _ in }
@@ -121,7 +121,7 @@ package struct Verification: Sendable {
 extension Repository {
   /// Returns the full name of a commit; nil if there is none.
   ///
-  /// - Throws: As `Git.run`.
+  /// - Throws: The errors of `Git.run`.
   package func commitForVerification(_ name: String) throws -> String? {
     return try git.commit(name)
   }
