@@ -72,7 +72,8 @@ unsigned keytree_signals_count(int from_keyboard) {
 }
 
 // Negative numbers are process groups, 0 is a free place. A number is removed before the status of the process is
-// taken, so it never means another process.
+// taken. Only a signal handler that has just read the number on another thread can still send it a signal; the system
+// does not use the number again so soon.
 enum { child_limit = 64 };
 static _Atomic pid_t children[child_limit];
 

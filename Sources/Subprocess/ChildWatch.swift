@@ -15,13 +15,13 @@ struct ChildWatch: ~Copyable {
   ///   - run: The run that started it.
   init(_ process: pid_t, of run: ProgramRun) {
     (self.process, leadsGroup, program) = (process, run.group == .own, run.program)
+    keytree_child_add(leadsGroup ? -process : process)
     do throws(ProcessError) {
       descriptor = run.usesDescriptor ? try Descriptor.watching(process) : Descriptor()
     } catch {
       // An old kernel, or no free descriptors: `Exchange` then polls for the end of the child.
       descriptor = Descriptor()
     }
-    keytree_child_add(target)
   }
 
   deinit { keytree_child_remove(target) }

@@ -1,4 +1,3 @@
-internal import CSystem
 internal import Glibc
 
 /// The communication with a child between its start and its outcome: its input and output, its end, and the steps to
@@ -33,8 +32,10 @@ struct Exchange: ~Copyable {
   private static let signalLook = Duration.milliseconds(250)
 
   /// Takes ownership of a child that has just been started, and of the parent's ends of its streams.
+  ///
+  /// - Parameter signals: The number of signals that had been received before the start.
   init(
-    of run: ProgramRun, with child: consuming ChildWatch, input: consuming Descriptor,
+    of run: ProgramRun, with child: consuming ChildWatch, signals: UInt32, input: consuming Descriptor,
     output: consuming Descriptor, errors: consuming Descriptor
   ) {
     self.run = run
@@ -43,7 +44,7 @@ struct Exchange: ~Copyable {
     self.output = OutputReader(.output, as: run.output, from: output)
     self.errors = OutputReader(.errors, as: run.errors, from: errors)
     timeOver = run.timeout.map { SuspendingClock.now + $0 }
-    signals = Self.signalCount(run)
+    self.signals = signals
   }
 
   /// Reads and writes until the child has ended.
@@ -110,19 +111,10 @@ struct Exchange: ~Copyable {
       }
     } else if output.isOverLimit || errors.isOverLimit || hasFailed {
       stop(nil, now)
-    } else if Self.signalCount(run) != signals {
+    } else if run.receivedSignals != signals {
       stop(.interruption, now)
     } else if let timeOver, now >= timeOver {
       stop(.timeout, now)
-    }
-  }
-
-  /// The number of signals that were reported in this process and that end the program.
-  private static func signalCount(_ run: ProgramRun) -> UInt32 {
-    switch run.signals {
-    case .none: 0
-    case .termination: keytree_signals_count(0)
-    case .all: keytree_signals_count(1)
     }
   }
 

@@ -1,3 +1,6 @@
+internal import CSystem
+internal import Glibc
+
 /// One run of a program and everything that it inherits.
 ///
 /// No shell is involved. The program starts with three open descriptors, an empty signal mask, and the default action
@@ -116,12 +119,33 @@ package struct ProgramRun: Sendable {
     let input = try StreamEnds(input)
     let output = try StreamEnds(output)
     let errors = try StreamEnds(errors)
-    // `spawn` closes this process's copies of the child's ends, because a stream ends only when all copies are closed.
-    let process = try spawn(input: input.child, output: output.child, errors: errors.child)
+    let signals = receivedSignals
+    let child = try start(input: input.child, output: output.child, errors: errors.child)
     var exchange = Exchange(
-      of: self, with: ChildWatch(process, of: self), input: input.own,
-      output: output.own, errors: errors.own)
+      of: self, with: child, signals: signals, input: input.own, output: output.own, errors: errors.own)
     exchange.untilEnd(eachLine)
     return try exchange.outcome()
+  }
+
+  /// Starts the program. A signal that ends this process also ends the program, even if it arrives during the start.
+  private func start(
+    input: consuming Descriptor, output: consuming Descriptor, errors: consuming Descriptor
+  ) throws(ProcessError) -> ChildWatch {
+    var (mask, before) = (sigset_t(), sigset_t())
+    unsafe sigemptyset(&mask)
+    for signal in [SIGINT, SIGQUIT, SIGTERM, SIGHUP] { unsafe sigaddset(&mask, signal) }
+    unsafe pthread_sigmask(SIG_BLOCK, &mask, &before)
+    defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
+    // `spawn` closes this process's copies of the child's ends, because a stream ends only when all copies are closed.
+    return ChildWatch(try spawn(input: input, output: output, errors: errors), of: self)
+  }
+
+  /// The number of signals that were reported in this process and that end the program.
+  var receivedSignals: UInt32 {
+    switch signals {
+    case .none: 0
+    case .termination: keytree_signals_count(0)
+    case .all: keytree_signals_count(1)
+    }
   }
 }

@@ -89,6 +89,8 @@ struct JSONTests {
     ("1.0", .notAnInteger(offset: 0)),
     ("1e3", .notAnInteger(offset: 0)),
     ("[1E3]", .notAnInteger(offset: 1)),
+    ("[ 1E3]", .notAnInteger(offset: 2)),
+    ("[ 9007199254740993]", .integerOutOfRange(offset: 2)),
     ("0x1", .trailingData(offset: 1)),
     ("9007199254740993", .integerOutOfRange(offset: 0)),
     ("-9007199254740993", .integerOutOfRange(offset: 0)),

@@ -206,7 +206,8 @@ import Testing
       output: try Descriptor.opening("/dev/null", O_WRONLY),
       errors: try Descriptor.opening("/dev/null", O_WRONLY))
     var exchange = Exchange(
-      of: run, with: ChildWatch(process, of: run), input: try Descriptor.opening(input, O_WRONLY),
+      of: run, with: ChildWatch(process, of: run), signals: run.receivedSignals,
+      input: try Descriptor.opening(input, O_WRONLY),
       output: try Descriptor.opening(output, O_RDONLY), errors: try Descriptor.opening("/dev/null", O_RDONLY))
     exchange.untilEnd { _, _ in }
     return try exchange.outcome()

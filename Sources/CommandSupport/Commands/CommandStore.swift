@@ -28,6 +28,10 @@ extension CommandCall {
   package func openKeyring() throws -> Keyring {
     try store.keyring { keyring in
       reportNewPolicy(of: keyring)
+      if case .stepsMissing? = keyring.distrust, let error = store.historyError {
+        console.complain("keytree: warning: cannot read the policies in the history")
+        for line in ErrorReport(describing: error).lines { console.complain(line) }
+      }
       if let removed = keyring.policy.people[keyring.ownFingerprint]?.removed {
         console.complain(
           "keytree: warning: you were removed from this keyring on \(removed.rfc3339); you cannot read items that "
@@ -133,9 +137,4 @@ extension EngineStatistics {
       decryptions: left.decryptions + right.decryptions, encryptions: left.encryptions + right.encryptions,
       signatures: left.signatures + right.signatures, processes: left.processes + right.processes)
   }
-}
-
-/// Evaluates a call of the library and rethrows its error.
-package func keyringCall<R: ~Copyable>(_ body: @autoclosure () throws -> R) throws -> R {
-  return try body()
 }

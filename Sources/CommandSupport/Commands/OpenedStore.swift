@@ -14,6 +14,8 @@ package final class OpenedStore {
   private var openKeyring: Keyring?
   /// The result of the search for a repository, whose value is nil if the store has none; nil before the search.
   private var foundRepository: Repository??
+  /// The reason why git could not read the policies in the history; nil if it could, or was not needed.
+  package private(set) var historyError: (any Error)?
 
   /// Creates the value without opening the store.
   ///
@@ -80,11 +82,13 @@ package final class OpenedStore {
 
   /// Returns the policies in the history, or none if git cannot read it. In that case the store is not trusted.
   private func pastPolicies() -> HistoricalPolicies {
-    guard let repository = try? repository(), let steps = try? PolicyHistoryReader(in: repository).steps()
-    else {
+    do {
+      guard let repository = try repository() else { return HistoricalPolicies([]) }
+      return try PolicyHistoryReader(in: repository).steps()
+    } catch {
+      historyError = error
       return HistoricalPolicies([])
     }
-    return steps
   }
 
   /// Returns git for a folder.

@@ -86,15 +86,14 @@ package struct NewItemStorage {
     }
   }
 
-  // A closure cannot borrow the secret, so `keyringCall` cannot be used here.
   private func add(_ item: NewItem, _ secret: borrowing SecretBytes) throws -> ItemRecord {
-    return try keyring.add(item, secret: secret)
+    try keyring.add(item, secret: secret)
   }
 
   private func update(
     _ record: ItemRecord, _ changes: AttributeChanges, _ secret: borrowing SecretBytes
   ) throws -> ItemRecord {
-    return try keyring.update(record, changes, secret: secret)
+    try keyring.update(record, changes, secret: secret)
   }
 }
 

@@ -28,7 +28,7 @@ package enum ExitCode: Int32, CaseIterable, Sendable {
     case .alreadyExists: "already exists"
     case .ambiguous: "several items match"
     case .cannotDecrypt: "no available key can decrypt the item"
-    case .damaged: "damaged, or not the item that the index names"
+    case .damaged: "damaged, or not signed by a member of the item's group"
     case .policyNotTrusted: "the policy of the store is not trusted"
     case .recipientUnusable: "a recipient's key cannot be used"
     case .gitFailed: "git failed; the change is stored"

@@ -144,22 +144,22 @@ extension ErrorReport {
 
   /// Creates the report for an attribute that an item cannot have.
   package init(_ error: AttributeError) {
-    let (name, reason) =
+    let (name, reason): (String?, String) =
       switch error {
       case .wrongClass(let name, let itemClass):
         (name.text, "items of class \(itemClass.rawValue) do not have it")
       case .wrongKind(let name, let expected, _): (name.text, "its type is \(expected.rawValue)")
       case .valueTooLong(let name, let limit): (name.text, "it is longer than \(limit) bytes")
       case .integerOutOfRange(let name): (name.text, "the number is not between -2^53 and 2^53")
-      case .emptyName: ("", "it has no name")
+      case .emptyName: (nil, "an attribute needs a name")
       case .nameTooLong(let name, let limit): (name.text, "its name is longer than \(limit) bytes")
       case .controlCharacterInName(let name): (name.text, "its name contains a control character")
       case .reservedName(let name): (name.text, "it is reserved")
       case .invalidFieldName: (AttributeName.field.text, Self.fieldRule)
-      case .tooMany(let limit): ("", "an item has at most \(limit) attributes")
+      case .tooMany(let limit): (nil, "an item has at most \(limit) attributes")
       }
     self.init(
-      .usage, "cannot use the attribute \(name): \(reason)",
+      .usage, name.map { "cannot use the attribute \($0): \(reason)" } ?? reason,
       hint: "`keytree help add` lists the options; any other name is a custom attribute")
   }
 

@@ -114,8 +114,9 @@ internal import Secrets
 
   /// Reads an integer within ±2^53.
   package mutating func takeInteger() throws(JSONError) -> Int64 {
-    let start = position
+    // Skips white space, so that errors name the offset of the number.
     let isNegative = peek() == UInt8(ascii: "-")
+    let start = position
     if isNegative { position += 1 }
     let firstDigit = position
     var magnitude: Int64 = 0

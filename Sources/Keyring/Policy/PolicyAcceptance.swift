@@ -51,10 +51,11 @@ struct PolicyAcceptance {
       throw .policyNotTrusted(.unreadable(error))
     }
     if stored.generation == trusted.policy.generation + 1 { return try chain.follow([last], from: start) }
-    guard let path = try past().path(to: last, from: { $0 == start.digest }) else {
+    let past = try past()
+    guard let path = past.path(to: last, from: { $0 == start.digest }) else {
       throw .policyNotTrusted(.stepsMissing(generation: stored.generation, pinned: trusted.policy.generation))
     }
-    return try chain.follow(path.steps, from: start)
+    return try chain.follow(path.steps, from: start, in: past)
   }
 
   /// Returns the policy that is in the store now.

@@ -48,21 +48,51 @@ package struct PolicyChain {
   ///   - start: The verified policy.
   ///   - judge: A second policy; nil for none. Each step must also be signed by one of its admins, with the key from
   ///     that policy.
+  ///   - past: The policies in the history. If a step is not validly signed there with one signature or set of key
+  ///     files, the others are tried.
   /// - Returns: The last policy.
   /// - Throws: `KeyringError.policyNotTrusted` with the fault of the first step that cannot be verified, or `.engine`.
   func follow(
-    _ steps: [PolicyStep], from start: Link, signedAlsoBy judge: Link? = nil
+    _ steps: [PolicyStep], from start: Link, signedAlsoBy judge: Link? = nil,
+    in past: HistoricalPolicies = HistoricalPolicies([])
   ) throws(KeyringError) -> Link {
     var current = start
     for step in steps {
-      if let judge, let signature = step.signature {
-        let admins = judge.policy.admins.filter(current.policy.admins.contains)
-        try PolicyVerification(engine: engine(judge.keys)).verify(
-          step.bytes, signature: signature, admins: admins)
+      do throws(KeyringError) {
+        current = try self.step(step, after: current, signedAlsoBy: judge)
+      } catch {
+        guard case .policyNotTrusted = error,
+          let link = try followAnother(step.digest, after: current, signedAlsoBy: judge, in: past)
+        else { throw error }
+        current = link
       }
-      current = try self.step(step, after: current)
     }
     return current
+  }
+
+  /// Follows a step with the first signature and key files in the history that are valid; nil if there are none.
+  private func followAnother(
+    _ digest: ContentDigest, after link: Link, signedAlsoBy judge: Link?, in past: HistoricalPolicies
+  ) throws(KeyringError) -> Link? {
+    for step in past.versions(of: digest) {
+      do throws(KeyringError) {
+        return try self.step(step, after: link, signedAlsoBy: judge)
+      } catch {
+        guard case .policyNotTrusted = error else { throw error }
+      }
+    }
+    return nil
+  }
+
+  private func step(
+    _ step: PolicyStep, after link: Link, signedAlsoBy judge: Link?
+  ) throws(KeyringError) -> Link {
+    if let judge, let signature = step.signature {
+      let admins = judge.policy.admins.filter(link.policy.admins.contains)
+      try PolicyVerification(engine: engine(judge.keys)).verify(
+        step.bytes, signature: signature, admins: admins)
+    }
+    return try self.step(step, after: link)
   }
 
   /// Follows one step.
@@ -108,33 +138,44 @@ package struct PolicyChain {
   }
 }
 
-/// The policies in a history, by their digests.
+/// The policies in a history, by their digests. The same policy can occur with several signatures and key files.
 package struct HistoricalPolicies: Sendable {
   private let count: Int
-  private let step: @Sendable (ContentDigest) -> PolicyStep?
+  private let step: @Sendable (ContentDigest, _ version: Int) -> PolicyStep?
 
   /// Creates the set.
   ///
-  /// - Parameter steps: The steps in any order. If several have the same policy, the first one is used.
+  /// - Parameter steps: The steps in any order, except that those with the same policy are tried in this order.
   package init(_ steps: [PolicyStep]) {
-    let known = Dictionary(steps.map { ($0.digest, $0) }) { first, _ in first }
-    self.init(count: known.count) { known[$0] }
+    let known = Dictionary(grouping: steps, by: \.digest)
+    self.init(count: known.count) { digest, version in
+      known[digest].flatMap { $0.indices.contains(version) ? $0[version] : nil }
+    }
   }
 
   /// Creates a set whose steps are read when they are needed. A history can have more policies than fit in memory.
   ///
   /// - Parameters:
   ///   - count: The number of policies.
-  ///   - step: Returns the policy with a digest; nil if there is none.
-  package init(count: Int, step: @escaping @Sendable (ContentDigest) -> PolicyStep?) {
+  ///   - step: Returns the policy with a digest, and its signature and key files with an index that starts at 0; nil if
+  ///     there is none.
+  package init(count: Int, step: @escaping @Sendable (ContentDigest, _ version: Int) -> PolicyStep?) {
     (self.count, self.step) = (count, step)
   }
 
   /// The most bytes of the policies between two policies.
   private static let pathLimit = 256 << 20
 
-  /// The policy with a digest.
-  package subscript(digest: ContentDigest) -> PolicyStep? { step(digest) }
+  /// The policy with a digest, and the first of its signatures.
+  package subscript(digest: ContentDigest) -> PolicyStep? { step(digest, 0) }
+
+  /// Returns a policy with each of its signatures and sets of key files. Each is read when it is needed.
+  package func versions(of digest: ContentDigest) -> some Sequence<PolicyStep> {
+    sequence(state: 0) { version in
+      defer { version += 1 }
+      return step(digest, version)
+    }
+  }
 
   /// Returns the steps that lead to a policy, including that policy.
   ///

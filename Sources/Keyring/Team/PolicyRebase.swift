@@ -58,14 +58,14 @@ extension Keyring {
     }
     let base: PolicyChain.Link
     if let step = ancestors[way.start] {
-      base = try link(step, like: mine)
+      base = try link(step, like: mine, in: past)
     } else {
       base = PolicyChain.Link(policy: mine.policy, digest: own, keys: mine.keys)
     }
     // A person who was removed here must not return through a policy that branches off before the removal.
     let theirs = try PolicyChain(engine: engine).follow(
       way.steps, from: base,
-      signedAlsoBy: PolicyChain.Link(policy: mine.policy, digest: own, keys: mine.keys))
+      signedAlsoBy: PolicyChain.Link(policy: mine.policy, digest: own, keys: mine.keys), in: past)
     let edits = mine.policy.edits(since: base.policy)
     var keys: [Fingerprint: [UInt8]] = [:]
     for edit in edits {
@@ -94,7 +94,7 @@ extension Keyring {
 
   /// Returns an ancestor of the accepted policy, with the key files that it names or that were accepted later.
   private static func link(
-    _ step: PolicyStep, like mine: TrustedPolicy
+    _ step: PolicyStep, like mine: TrustedPolicy, in past: HistoricalPolicies
   ) throws(KeyringError) -> PolicyChain.Link {
     let policy: Policy
     do throws(PolicyError) {
@@ -104,9 +104,11 @@ extension Keyring {
     }
     var keys: [Fingerprint: [UInt8]] = [:]
     for (person, facts) in policy.people where facts.removed == nil {
-      let candidates = [step.keys[person], mine.keys[person]].compactMap { $0 }
-      let file = candidates.first { facts.key == ContentDigest(of: $0) }
-      guard let file = file ?? (facts.key == nil ? mine.keys[person] : nil) else {
+      func isNamed(_ file: [UInt8]?) -> Bool { file.map { facts.key == ContentDigest(of: $0) } ?? false }
+      let file =
+        [step.keys[person], mine.keys[person]].first(where: isNamed)
+        ?? past.versions(of: step.digest).lazy.map { $0.keys[person] }.first(where: isNamed)
+      guard let file = file.flatMap({ $0 }) ?? (facts.key == nil ? mine.keys[person] : nil) else {
         throw .policyNotTrusted(.keyMissing(person))
       }
       keys[person] = file

@@ -132,9 +132,8 @@ struct OneTimePasswordItem {
     }
   }
 
-  // A closure cannot borrow the secret, so `keyringCall` cannot be used here.
   private func replace(_ secret: borrowing SecretBytes) throws -> ItemRecord? {
-    return try keyring.replaceSecret(of: record, with: secret)
+    try keyring.replaceSecret(of: record, with: secret)
   }
 
   /// Returns the current record of the item.

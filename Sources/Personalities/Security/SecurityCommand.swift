@@ -13,6 +13,10 @@ struct SecurityCommand: Sendable {
   let secrets: String
   /// The usage, without the name; several lines if letters need an explanation.
   let usage: String
+  /// The usage with the name, for output.
+  var usageLines: [String] {
+    "Usage: \(name) \(usage)".split(separator: "\n", omittingEmptySubsequences: false).map { String($0) }
+  }
   /// The effect, in one sentence.
   let summary: String
   /// A Boolean value that indicates whether it may change the store.

@@ -74,7 +74,7 @@ enum SecurityCommands {
         throw SecurityFailure(
           .failure, ["security: help: no such command: \(Escaping.terminal.show(name))"])
       }
-      console.print("Usage: \(command.name) \(command.usage)")
+      for line in command.usageLines { console.print(line) }
     }
   }
 }

@@ -140,7 +140,7 @@ package struct SecurityProgram {
       let failure = error as? SecurityFailure ?? SecurityFailure(error, at: "keytree")
       for line in failure.lines { console.complain(line) }
       if failure.status == .usage, let command {
-        console.complain("Usage: \(command.name) \(command.usage)")
+        for line in command.usageLines { console.complain(line) }
         console.complain("        \(command.summary)")
       }
       return failure.status

@@ -21,12 +21,19 @@ struct ObjectReader {
   /// The options for all commits of any branch or reflog.
   static let everywhere = ["--all", "--reflog"]
 
+  /// The types of objects at paths of commits.
+  enum Kind: String {
+    case blob, tree
+  }
+
   /// Returns the object names of the contents at some paths of commits.
   ///
-  /// - Parameter places: Places of the form `<commit>:<path>`, without line feeds.
-  /// - Returns: The object names by place, without the places where no file exists.
+  /// - Parameters:
+  ///   - places: Places of the form `<commit>:<path>`, without line feeds.
+  ///   - kind: The type of the objects: files or folders.
+  /// - Returns: The object names by place, without the places where no object of this type exists.
   /// - Throws: The errors of `Git.run`.
-  func names(of places: some Collection<String>) throws -> [String: String] {
+  func names(of places: some Collection<String>, kind: Kind = .blob) throws -> [String: String] {
     if places.isEmpty { return [:] }
     let wanted = Array(places)
     let output: [UInt8] = try git.run(
@@ -35,7 +42,7 @@ struct ObjectReader {
     let lines = output.split(separator: UInt8(ascii: "\n"))
     guard lines.count == wanted.count else { throw GitError.unexpectedOutput(command: "cat-file") }
     var names: [String: String] = [:]
-    let ending = " blob"
+    let ending = " \(kind.rawValue)"
     for (place, line) in zip(wanted, lines) where line.suffix(ending.utf8.count).elementsEqual(ending.utf8) {
       names[place] = String(decoding: line.dropLast(ending.utf8.count), as: UTF8.self)
     }

@@ -27,35 +27,49 @@ package struct PolicyHistoryReader {
     let commit: String
     let policy: String
     let signature: String?
+    /// The tree of the folder with the key files.
+    let keys: String?
+  }
+
+  /// The commits with a policy, one for each signature and set of key files, and the previous policy.
+  fileprivate struct Entry {
+    let places: [Place]
+    let previous: ContentDigest?
   }
 
   /// Returns the policies with their signatures and key files. Each policy is read when it is needed; if it cannot be
   /// read then, it is missing.
   ///
+  /// Every user who can push can commit a published policy with another signature, even as an unrelated first commit.
+  /// So all signatures of a policy are returned, and the reader of the result finds the valid one.
+  ///
   /// - Throws: The errors of `Git.run`.
   package func steps() throws -> HistoricalPolicies {
-    let commits: [String]
-    // The oldest first: a push can repeat a policy with another signature, but only after the policy was published.
     let output = try repository.git.run(
       [
         "rev-list", "--topo-order", "--reverse", "--all", "--reflog", "--full-history", "--",
         repository.prefix + StoreLayout.policy, repository.prefix + StoreLayout.policySignature,
+        repository.prefix + StoreLayout.keys,
       ],
       limit: 1 << 26)
-    commits = String(decoding: output, as: UTF8.self).split(separator: "\n").map(String.init)
-    let places = try places(of: commits)
-    let byPolicy = Dictionary(places.map { ($0.policy, $0) }) { first, next in
-      first.signature == nil ? next : first
-    }
-    var known: [ContentDigest: (place: Place, previous: ContentDigest?)] = [:]
+    let commits = String(decoding: output, as: UTF8.self).split(separator: "\n").map(String.init)
+    let byPolicy = Dictionary(grouping: try places(of: commits), by: \.policy).mapValues(Self.distinct)
+    var known: [ContentDigest: Entry] = [:]
     // The contents are not kept: those of policies that no admin has signed may not fit in memory.
     try objects.forEachContent(of: byPolicy.keys, limit: StoreLayout.smallFileLimit) { name, bytes in
       // The reason why a policy cannot be read does not matter: no trusted chain can include it.
-      guard let place = byPolicy[name], let policy = try? Policy.parse(Array(bytes)) else { return }
-      known[ContentDigest(of: Array(bytes))] = (place, policy.previous)
+      guard let places = byPolicy[name], let policy = try? Policy.parse(Array(bytes)) else { return }
+      known[ContentDigest(of: Array(bytes))] = Entry(places: places, previous: policy.previous)
     }
     let reader = StepReader(self, known)
-    return HistoricalPolicies(count: known.count) { reader.step($0) }
+    return HistoricalPolicies(count: known.count) { reader.step($0, version: $1) }
+  }
+
+  /// Returns the places that differ in their signature or key files. Those without a signature come last.
+  private static func distinct(_ places: [Place]) -> [Place] {
+    var seen: Set<[String?]> = []
+    let distinct = places.filter { seen.insert([$0.signature, $0.keys]).inserted }
+    return distinct.filter { $0.signature != nil } + distinct.filter { $0.signature == nil }
   }
 
   /// Returns the policy of a commit; nil if it has none that can be read.
@@ -69,10 +83,12 @@ package struct PolicyHistoryReader {
   private func places(of commits: [String]) throws -> [Place] {
     let names = try objects.names(
       of: commits.flatMap { [place($0, StoreLayout.policy), place($0, StoreLayout.policySignature)] })
+    let folders = try objects.names(of: commits.map { place($0, StoreLayout.keys) }, kind: .tree)
     return commits.compactMap { commit in
       names[place(commit, StoreLayout.policy)].map { policy in
         Place(
-          commit: commit, policy: policy, signature: names[place(commit, StoreLayout.policySignature)])
+          commit: commit, policy: policy, signature: names[place(commit, StoreLayout.policySignature)],
+          keys: folders[place(commit, StoreLayout.keys)])
       }
     }
   }
@@ -110,26 +126,29 @@ package struct PolicyHistoryReader {
   /// Reads the steps to a policy, several at a time.
   private final class StepReader: Sendable {
     private let policies: PolicyHistoryReader
-    private let known: [ContentDigest: (place: Place, previous: ContentDigest?)]
+    private let known: [ContentDigest: Entry]
     private let state: Mutex<(contents: PolicyContents, steps: [ContentDigest: PolicyStep])>
 
-    init(_ policies: PolicyHistoryReader, _ known: [ContentDigest: (place: Place, previous: ContentDigest?)])
-    {
+    init(_ policies: PolicyHistoryReader, _ known: [ContentDigest: Entry]) {
       (self.policies, self.known) = (policies, known)
       state = Mutex((PolicyContents(in: policies.repository, limit: policies.limit), [:]))
     }
 
-    /// Returns a policy. Also reads its predecessors, which are usually needed next.
-    func step(_ digest: ContentDigest) -> PolicyStep? {
-      state.withLock { state in
+    /// Returns a policy with its first or another signature; nil if there is none. For the first one, also reads the
+    /// predecessors, which are usually needed next. A policy that cannot be read is missing.
+    func step(_ digest: ContentDigest, version: Int) -> PolicyStep? {
+      guard let entry = known[digest], entry.places.indices.contains(version) else { return nil }
+      return state.withLock { state in
+        if version > 0 {
+          return (try? policies.steps(at: [entry.places[version]], &state.contents))?.first
+        }
         if let step = state.steps[digest] { return step }
         var places: [Place] = []
         var next: ContentDigest? = digest
         while let current = next, places.count < pieceSize, let entry = known[current] {
-          places.append(entry.place)
+          places.append(entry.places[0])
           next = entry.previous
         }
-        // A policy that cannot be read is missing.
         let steps = (try? policies.steps(at: places, &state.contents)) ?? []
         state.steps = Dictionary(steps.map { ($0.digest, $0) }) { first, _ in first }
         return state.steps[digest]

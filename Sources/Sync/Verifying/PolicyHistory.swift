@@ -158,7 +158,7 @@ package struct PolicyHistory {
     if let problem = versions.problem(of: version) {
       return leaveOut(version, of: commit.name, after: before, problem)
     }
-    if let newest = Self.newest(before), let problem = rejected[rejection(of: version, after: newest)] {
+    if before.count == 1, let problem = rejected[rejection(of: version, after: before[0])] {
       return leaveOut(version, of: commit.name, after: before, problem)
     }
     switch try versions.state(version) {
@@ -171,7 +171,7 @@ package struct PolicyHistory {
         return
       }
       if let problem = try problem(of: place, state, after: newest) {
-        rejected[rejection(of: version, after: newest)] = problem
+        if !problem.dependsOnKeyFiles { rejected[rejection(of: version, after: newest)] = problem }
         return leaveOut(version, of: commit.name, after: before, problem)
       }
       try judge(place, after: before)
@@ -212,7 +212,7 @@ package struct PolicyHistory {
     return isBelieved
   }
 
-  private static let keyFilesTooLarge = ChainProblem.unreadable(
+  fileprivate static let keyFilesTooLarge = ChainProblem.unreadable(
     .malformed(.tooLarge(limit: StoreLayout.keyFilesLimit)))
 
   /// Checks the policy of a commit that replaces another one. Returns the problem, if any.
@@ -408,6 +408,16 @@ package struct PolicyHistory {
 
   private func finding(_ problem: ChainProblem, _ commit: String?) -> Finding {
     Finding(StoreLayout.policy, .chain(problem), commit: commit)
+  }
+}
+
+extension ChainProblem {
+  /// True if the same policy may be valid in another commit, which has other key files.
+  fileprivate var dependsOnKeyFiles: Bool {
+    switch self {
+    case .keyExchanged, .signerUnknown: true
+    default: self == PolicyHistory.keyFilesTooLarge
+    }
   }
 }
 

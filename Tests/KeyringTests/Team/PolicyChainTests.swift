@@ -130,6 +130,27 @@ import Testing
     #expect(bob.distrust == nil && bob.policy.generation == 5 && asked == 1)
   }
 
+  @Test func `a step that was also committed with a false signature and another key file is accepted`() throws
+  {
+    try world.remove(.carol)
+    let between = try Self.step(in: world)
+    let alice = try world.open(.alice)
+    _ = try alice.make(alice.plan([.create(group: "ops"), .join(GnuPGKey.alice.fingerprint, group: "ops")]))
+    let forgeries = [
+      PolicyStep(bytes: between.bytes, signature: nil, keys: [:]),
+      PolicyStep(bytes: between.bytes, signature: Array("no\n".utf8), keys: between.keys),
+      PolicyStep(bytes: between.bytes, signature: before.signature, keys: [GnuPGKey.bob.fingerprint: [1]]),
+    ]
+    func open(_ steps: [PolicyStep]) throws -> Keyring {
+      try Keyring.open(at: world.path, host: world.host(.bob), faults: nil, engine: nil) {
+        HistoricalPolicies(steps)
+      }
+    }
+    #expect(try open(forgeries).distrust == .unsigned)
+    let bob = try open(forgeries + [between])
+    #expect(bob.distrust == nil && bob.policy.generation == 5)
+  }
+
   @Test func `an admin who was added in a step between can sign the last step`() throws {
     let alice = try world.open(.alice)
     _ = try alice.make(alice.plan([.role(GnuPGKey.carol.fingerprint, .admin)]))

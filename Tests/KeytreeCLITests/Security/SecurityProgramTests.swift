@@ -47,6 +47,18 @@ struct SecurityProgramTests {
     #expect(world.run(["-p", "> "], input: Array("find-gen -wa me".utf8)).text == "TOP SECRET\n")
   }
 
+  @Test("a usage of several lines is printed line by line")
+  func usage() throws {
+    let world = try SecurityFixture()
+    let help = world.run(["help", "add-generic-password", "add-internet-password"])
+    #expect(help.status == 0 && help.text.hasPrefix("Usage: add-generic-password -a account"))
+    let wrong = world.run(["add-generic-password", "-s"])
+    #expect(wrong.status == 2 && wrong.talk.contains("Usage: add-generic-password -a account"))
+    for text in [help.text, wrong.talk] {
+      #expect(!text.contains("\\n") && text.split(separator: "\n").count > 3)
+    }
+  }
+
   @Test("a prompt is shown on a terminal only")
   func prompts() throws {
     let world = try SecurityFixture()

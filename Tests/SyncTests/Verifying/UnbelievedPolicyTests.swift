@@ -75,4 +75,26 @@ import Testing
     let step = steps[ContentDigest(of: middle)]
     #expect(step?.bytes == middle && step?.signature == Array(signature.utf8))
   }
+
+  /// A push whose first parent is an unrelated commit with the same policy and another signature.
+  @Test func `every signature and set of key files of a policy is found, also in an unrelated first commit`()
+    throws
+  {
+    let scribe = try PolicyHistoryBuilder()
+    try scribe.add(Self.bob, by: Self.alice)
+    let policy = try scribe.bytes("policy.json")
+    let signature = try scribe.bytes("policy.json.asc")
+    let key = StoreLayout.keyFile(Self.bob)
+    try scribe.world.git(["checkout", "-q", "--orphan", "other"])
+    try scribe.put("policy.json.asc", "no\n")
+    try scribe.put(key, "x")
+    try scribe.world.git(["merge", "-q", "--allow-unrelated-histories", "-s", "ours", "-m", "x", "main"])
+    try scribe.restore("main")
+    let steps = try PolicyHistoryReader(in: #require(try scribe.world.repository())).steps()
+    let versions = Array(steps.versions(of: ContentDigest(of: policy)))
+    #expect(versions.allSatisfy { $0.bytes == policy })
+    #expect(versions.contains { $0.signature == signature && $0.keys[Self.bob] == [2] })
+    #expect(versions.contains { $0.signature == Array("no\n".utf8) && $0.keys[Self.bob] == [2] })
+    #expect(versions.contains { $0.signature == Array("no\n".utf8) && $0.keys[Self.bob] == Array("x".utf8) })
+  }
 }
