@@ -16,12 +16,14 @@ struct BashCompletion {
       # Offers the items that begin with the word $1, quoted. bash treats the text before the last colon as a separate
       # word, so it is not repeated.
       _\(name)_items() {
-        local line quoted before=''
+        local line quoted before='' typed=${1#[\\"\\']}
+        # The word is as typed: without its quotation marks and backslashes it is the beginning of a name.
+        typed=${typed//\\\\/}
         [[ $1 == *:* && $COMP_WORDBREAKS == *:* ]] && before=${1%"${1##*:}"}
         while IFS= read -r line; do
           printf -v quoted %q "$line"
           [[ $line == "$1"* || $quoted == "$1"* ]] && COMPREPLY+=("${quoted#"$before"}")
-        done < <(\(CompletionScript.itemLister(program)))
+        done < <(\(CompletionScript.itemLister(program, prefix: #""$typed""#)))
       }
 
       _\(name)_lines() {

@@ -1,6 +1,6 @@
 /// A completion script for a shell, generated from the declaration of a program.
 ///
-/// Item names come from the program's own `find` command and are read line by line. The script treats a name as data
+/// Item names come from the program's own command ``itemCommand`` and are read line by line. The script treats a name as data
 /// and never expands it, even if it contains `$(...)`.
 package enum CompletionScript {
   /// A shell for which completions are available.
@@ -23,11 +23,14 @@ package enum CompletionScript {
     }
   }
 
-  /// Returns the shell pipeline that prints `container/account` of every item, one per line. Leaves out names that
-  /// `find` escapes with a backslash.
-  static func itemLister(_ program: ProgramDeclaration) -> String {
-    "command \(program.name) --no-input --quiet find 2>/dev/null | "
-      + #"cut -f2,3 | tr '\t' / | grep -Fv "\\""#
+  /// The hidden command that prints the names of items, one per line, that begin with its operand.
+  package static let itemCommand = "complete-items"
+
+  /// Returns the shell command that prints the names of items.
+  ///
+  /// - Parameter prefix: the beginning of the names, as a word of the shell.
+  static func itemLister(_ program: ProgramDeclaration, prefix: String) -> String {
+    "command \(program.name) --no-input --quiet \(itemCommand) -- \(prefix) 2>/dev/null"
   }
 
   /// Returns a text in single quotes for a Bourne-style shell.

@@ -12,7 +12,7 @@ struct FishCompletion {
       "# fish completion for \(name): put it in ~/.config/fish/completions/\(name).fish, or source it",
       "",
       "function __\(name)_items",
-      "    \(CompletionScript.itemLister(program))",
+      "    \(CompletionScript.itemLister(program, prefix: "(string unescape -- (commandline -ct))"))",
       "end",
       "",
       "complete -c \(name) -f",

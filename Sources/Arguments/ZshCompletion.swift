@@ -15,7 +15,7 @@ struct ZshCompletion {
 
       _\(name)_items() {
         local -a items
-        items=("${(@f)$(\(CompletionScript.itemLister(program)))}")
+        items=("${(@f)$(\(CompletionScript.itemLister(program, prefix: #""${(Q)PREFIX}""#)))}")
         compadd -a items
       }
 

@@ -13,7 +13,8 @@ package import Terminal
 package enum Program {
   /// All commands, in the order of the help text.
   static let commands: [any (Command & SendableMetatype).Type] = [
-    InitCommand.self, AddCommand.self, GetCommand.self, FindCommand.self, SetCommand.self, EditCommand.self,
+    InitCommand.self, AddCommand.self, ShowCommand.self, GetCommand.self, FindCommand.self, PickCommand.self,
+    SetCommand.self, EditCommand.self,
     GenerateCommand.self, OtpCommand.self, RemoveCommand.self, MoveCommand.self, CopyCommand.self,
     ReadCommand.self, RunCommand.self, InjectCommand.self,
     HistoryCommand.self, UndeleteCommand.self, StatusCommand.self, GroupCommand.self, WhoCommand.self,
@@ -22,10 +23,10 @@ package enum Program {
     TrustCommand.self,
     CloneCommand.self,
     SyncCommand.self, GitCommand.self, CredentialCommand.self, ImportCommand.self, ExportCommand.self,
-    DemoCommand.self,
+    DemoCommand.self, ConfigCommand.self,
     HelpCommand.self,
     VersionCommand.self, CompletionsCommand.self, TextconvCommand.self, MergeDriverCommand.self,
-    ClearClipboardCommand.self,
+    ClearClipboardCommand.self, CompleteItemsCommand.self,
   ]
 
   /// The declaration from which parsing, help, completions and the manual are derived.
@@ -36,12 +37,14 @@ package enum Program {
     commands: commands.map { $0.declaration },
     exitCodes: ExitCode.meanings,
     variables: [
-      .init("KEYTREE_STORE", "the folder of the store (default: `$XDG_DATA_HOME/keytree`)"),
+      .init("KEYTREE_STORE", "the folder of the store (default: the setting `defaultStore`, else `$XDG_DATA_HOME/keytree`)"),
       .init("GNUPGHOME", "the GnuPG home with your secret keys"),
       .init("VISUAL, EDITOR", "the editor of `keytree edit`"),
       .init(
         "KEYTREE_WORKERS", "the number of threads that work on many items (default: one for each processor)"),
       .init("XDG_RUNTIME_DIR", "the folder for data that must not outlive the session"),
+      .init("XDG_CONFIG_HOME", "the folder for settings; see `keytree help config`"),
+      .init("NO_COLOR", "if set, output on a terminal has no colors"),
       .init("XDG_STATE_HOME", "the folder for the policies that this machine has accepted"),
     ])
 

@@ -218,7 +218,7 @@ final class EditorTests {
       ("''", [""]), ("", []), ("'a", nil), ("a\\", nil),
     ] as [(String, [String]?)])
   func words(text: String, words: [String]?) {
-    #expect(EditorCommand.split(text) == words)
+    #expect(ProgramCommand.split(text) == words)
   }
 
   @Test(

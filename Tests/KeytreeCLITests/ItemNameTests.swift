@@ -7,41 +7,73 @@ import Testing
 
 @Suite("Names of items")
 struct ItemNameTests {
-  private static func named(_ itemClass: ItemClass?, _ container: String, _ account: String?) -> ItemName {
-    .named(itemClass: itemClass, container: Array(container.utf8), account: account.map { Array($0.utf8) })
+  /// A reading as text: container, account and attributes, separated by `|`.
+  private static func text(_ reading: ItemNameReading) -> String {
+    let account = reading.account.map { String(decoding: $0, as: UTF8.self) } ?? "any"
+    var parts = [String(decoding: reading.container, as: UTF8.self), account]
+    parts += reading.attributes.map { "\($0.name?.text ?? "")=\(String(decoding: $0.bytes, as: UTF8.self))" }
+    if reading.isHost { parts.append(reading.ignoresCase ? "any case" : "host") }
+    return parts.joined(separator: "|")
   }
 
   @Test(
-    "a name is split at the first slash, after the class",
+    "a name is read as a host and a port, split at each slash, and last as a host in any case",
     arguments: [
-      ("github.com/alice", named(nil, "github.com", "alice")),
-      ("github.com", named(nil, "github.com", nil)),
-      ("github.com/", named(nil, "github.com", "")),
-      ("/alice", named(nil, "", "alice")),
-      ("a/b/c", named(nil, "a", "b/c")),
-      ("generic:mailer/bot", named(.genericPassword, "mailer", "bot")),
-      ("generic-password:mailer", named(.genericPassword, "mailer", nil)),
-      ("internet:x", named(.internetPassword, "x", nil)),
-      ("cert:CA/01", named(.certificate, "CA", "01")),
-      ("certificate:CA", named(.certificate, "CA", nil)),
-      ("key:tag", named(.key, "tag", nil)),
-      ("localhost:8080/alice", named(nil, "localhost:8080", "alice")),
-      ("localhost:8080", named(nil, "localhost:8080", nil)),
-      ("host:22", named(nil, "host:22", nil)),
-      ("::1", named(nil, "::1", nil)),
-      ("[::1]", named(nil, "[::1]", nil)),
-      ("fe::1", named(nil, "fe::1", nil)),
-      ("example.com:x", named(nil, "example.com:x", nil)),
-      ("generic:a:b", named(.genericPassword, "a:b", nil)),
-      ("a/b://c", named(nil, "a", "b://c")),
-      ("a b/c d", named(nil, "a b", "c d")),
-      ("../x", named(nil, "..", "x")),
-      ("-rf", named(nil, "-rf", nil)),
-      ("#0123abCD", .id(prefix: "0123abcd")),
-    ])
-  func split(text: String, name: ItemName) throws {
-    #expect(try ItemName(Word(text)) == name)
+      ("github.com/alice", nil, ["github.com|alice", "github.com/alice|any", "github.com|alice|any case"]),
+      ("github.com", nil, ["github.com|any", "github.com|any|any case"]),
+      ("GitHub.com", nil, ["GitHub.com|any", "github.com|any|host", "github.com|any|any case"]),
+      ("github.com/", nil, ["github.com|", "github.com/|any", "github.com||any case"]),
+      ("/alice", nil, ["|alice", "/alice|any", "|alice|any case"]),
+      ("a/b/c", nil, ["a|b/c", "a/b|c", "a/b/c|any", "a|b/c|any case"]),
+      ("generic:mailer/bot", .genericPassword, ["mailer|bot", "mailer/bot|any"]),
+      ("generic-password:mailer", .genericPassword, ["mailer|any"]),
+      ("internet:x", .internetPassword, ["x|any", "x|any|any case"]),
+      ("cert:CA/01", .certificate, ["CA|01", "CA/01|any"]),
+      ("key:tag", .key, ["tag|any"]),
+      (
+        "localhost:8080/alice", nil,
+        [
+          "localhost|alice|port=8080|host", "localhost:8080|alice", "localhost:8080/alice|any",
+          "localhost:8080|alice|any case",
+        ]
+      ),
+      ("generic:localhost:8080", .genericPassword, ["localhost:8080|any"]),
+      ("::1", nil, ["::1|any", "::1|any|any case"]),
+      ("[::1]:22", nil, ["::1|any|port=22|host", "[::1]:22|any", "[::1]:22|any|any case"]),
+      ("example.com:x", nil, ["example.com:x|any", "example.com:x|any|any case"]),
+      (
+        "https://alice@Git.Example:8443/team?x#y", nil,
+        [
+          "git.example|alice|protocol=https|port=8443|path=/team|host", "git.example|alice|port=8443|host",
+          "git.example|alice|host", "git.example|alice|any case",
+        ]
+      ),
+      (
+        "SSH://a%40b@host/", nil,
+        ["host|a@b|protocol=ssh|host", "host|a@b|host", "host|a@b|any case"]
+      ),
+      ("-rf", nil, ["-rf|any", "-rf|any|any case"]),
+    ] as [(String, ItemClass?, [String])])
+  func readings(text: String, itemClass: ItemClass?, readings: [String]) throws {
+    guard case .named(let found, let all) = try ItemName(Word(text)) else {
+      Issue.record("not a name")
+      return
+    }
+    #expect(found == itemClass)
+    #expect(all.map(Self.text) == readings)
   }
+
+  @Test("a name with many slashes has a limited number of readings")
+  func manySlashes() throws {
+    guard case .named(_, let all) = try ItemName(Word(String(repeating: "a/", count: 5000))) else {
+      Issue.record("not a name")
+      return
+    }
+    #expect(all.count == 18)
+  }
+
+  @Test("digits after a number sign are the beginning of an id")
+  func ids() throws { #expect(try ItemName("#0123abCD") == .id(prefix: "0123abcd")) }
 
   @Test("a name may be a reference")
   func references() throws {
@@ -54,7 +86,11 @@ struct ItemNameTests {
   @Test("a name keeps bytes that are not UTF-8")
   func bytes() throws {
     let word = Word([0x61, 0x2F, 0xFF])
-    #expect(try ItemName(word) == .named(itemClass: nil, container: [0x61], account: [0xFF]))
+    guard case .named(nil, let readings) = try ItemName(word) else {
+      Issue.record("not a name")
+      return
+    }
+    #expect(readings.first?.container == [0x61] && readings.first?.account == [0xFF])
   }
 
   @Test(
@@ -63,8 +99,8 @@ struct ItemNameTests {
       ("", .empty), ("generic:", .empty), ("keytree://", .badReference), ("keytree://x/y", .badReference),
       ("keytree://internet-password/GitHub.com/alice", .badReference), ("#", .badID), ("#1234567", .badID),
       ("#0123456g", .badID), ("#012345678901234567890123456789012", .badID),
-      ("/", .empty), ("generic:/", .empty), ("http://example.com/a", .address),
-      ("generic:https://x", .address), ("svn+ssh://x", .address), ("bogus:foo", .unknownClass("bogus")),
+      ("/", .empty), ("generic:/", .empty), ("https://", .badURL), ("https:///x", .badURL),
+      ("generic:https://x", .badURL), ("https://alice:secret@x.example", .passwordInURL), ("bogus:foo", .unknownClass("bogus")),
       ("Generic:x", .unknownClass("Generic")), ("genric:", .unknownClass("genric")),
     ] as [(String, ItemName.Problem)])
   func refused(text: String, problem: ItemName.Problem) {
@@ -104,6 +140,9 @@ struct ItemSelectionTests {
     // A key with a tag is named by its tag, not by its label.
     ("tag", record(.key, ["applicationTag": "tag", "applicationLabel": "github.com"])),
     ("cert", record(.certificate, ["issuer": "CA", "serialNumber": "01"])),
+    ("slash", record(.internetPassword, ["server": "bank/My Bank", "account": "main account"])),
+    ("upper", record(.internetPassword, ["server": "Upper.Example", "account": "alice"])),
+    ("tagged", record(.internetPassword, ["server": "t", "account": "x", "tags": "at  home, Work"])),
   ]
 
   private static func parse(_ words: [Word]) throws -> ParsedArguments {
@@ -118,12 +157,13 @@ struct ItemSelectionTests {
     let arguments = try parse(words)
     let name = try arguments.operand(0).map { word in try ItemName(word) }
     let selection = try ItemSelection(name, GivenAttributes(arguments), ignoringCase: ignoringCase)
-    try selection.query.validate()
-    let accepted = items.filter { selection.accepts($0.1) }.map(\.0)
-    // The query alone may match more items, but never fewer. Together with the filter it matches exactly.
-    let found = items.filter { selection.query.matches($0.1) && selection.accepts($0.1) }.map(\.0)
-    #expect(found == accepted)
-    return found
+    for alternative in selection.alternatives {
+      try alternative.query.validate()
+      // The query alone may match more items, but never fewer. Together with the filter it matches exactly.
+      for item in items where alternative.accepts(item.1) { #expect(alternative.query.matches(item.1)) }
+    }
+    let selected = selection.selected(among: items.map(\.1))
+    return items.filter { item in selected.contains { $0.id == item.1.id } }.map(\.0)
   }
 
   @Test(
@@ -154,7 +194,18 @@ struct ItemSelectionTests {
       (["--attribute", "url=x"], []),
       (["keytree://internet-password/github.com/alice"], ["alice"]),
       (["keytree://internet-password/github.com/alice", "-a", "bob"], []),
-      (["GitHub.com"], []),
+      (["GitHub.com"], ["alice", "https", "none"]),
+      (["https://github.com/login"], ["https"]),
+      (["http://alice@github.com/login"], ["alice", "https"]),
+      (["github.com:443/alice"], ["https"]),
+      (["github.com:8443/alice"], []),
+      (["bank/My Bank/main account"], ["slash"]),
+      (["bank/my bank/main account"], []),
+      (["bank/My Bank"], ["slash"]),
+      (["upper.example/alice"], ["upper"]),
+      (["--tag", "work"], ["tagged"]),
+      (["--tag", "WORK", "--tag", "at home"], ["tagged"]),
+      (["--tag", "wor"], []),
     ] as [([String], [String])])
   func meant(words: [String], names: [String]) throws {
     #expect(try Self.select(words.map { Word($0) }) == names)

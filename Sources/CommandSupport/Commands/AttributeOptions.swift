@@ -30,12 +30,17 @@ package enum AttributeOptions {
     "group", short: "g", .required(ValueDeclaration("NAME", .text)),
     help: "the group of people who can read it", heading: heading)
   package static let itemClass = OptionDeclaration(
-    "class", short: "c", .required(ValueDeclaration("CLASS", .choice(ItemName.classWords))),
+    "class", .required(ValueDeclaration("CLASS", .choice(ItemName.classWords))),
     help: "the class: generic, internet, cert or key", heading: heading)
   package static let attribute = OptionDeclaration(
     "attribute", .required(ValueDeclaration("NAME=VALUE", .bytes)),
     help: "any attribute by its name in the index; other names are custom attributes", heading: heading,
     isRepeatable: true)
+
+  package static let url = text("url", nil, "URL", "the address of the login; it is an attribute, so all members can read it")
+  package static let tag = OptionDeclaration(
+    "tag", .required(ValueDeclaration("TAG", .bytes)), help: "a tag; tags are the custom attribute `tags`",
+    heading: heading, isRepeatable: true)
 
   /// The option that names a field of the item, for commands that work on one field.
   package static let field = OptionDeclaration(
@@ -46,13 +51,13 @@ package enum AttributeOptions {
   package static let plain: [(option: OptionDeclaration, name: AttributeName)] = [
     (account, .account), (server, .server), (service, .service), (label, .label), (comment, .comment),
     (kind, .kind), (protocolName, .protocol), (port, .port), (path, .path),
-    (securityDomain, .securityDomain), (authenticationType, .authenticationType),
+    (securityDomain, .securityDomain), (authenticationType, .authenticationType), (url, .url),
   ]
 
   /// The options for selecting and for creating items.
   package static let all: [OptionDeclaration] = [
     account, serverOrService, server, service, label, comment, kind, protocolName, port, path,
-    securityDomain, authenticationType, group, itemClass, attribute,
+    securityDomain, authenticationType, url, tag, group, itemClass, attribute,
   ]
 
   /// The options for changing an item. The class of an item cannot change.
@@ -62,11 +67,17 @@ package enum AttributeOptions {
 /// The attributes in a command line.
 package struct GivenAttributes: Equatable, Sendable {
   /// One attribute and its value, as typed.
-  package struct Entry: Equatable, Sendable {
+  package struct Entry: Hashable, Sendable {
     /// The name; nil means the server or the service, depending on the class.
     package let name: AttributeName?
     /// The bytes of the value.
     package let bytes: [UInt8]
+
+    /// Creates an attribute from text.
+    init(name: AttributeName?, bytes: [UInt8]) { (self.name, self.bytes) = (name, bytes) }
+
+    /// Creates an attribute from a number.
+    init(name: AttributeName, number: Int64) { self.init(name: name, bytes: Array(String(number).utf8)) }
   }
 
   /// An error in the attribute options.
@@ -79,6 +90,8 @@ package struct GivenAttributes: Equatable, Sendable {
     case badClass(String)
     /// The name of the field is not valid.
     case badField
+    /// A tag is empty or contains a comma.
+    case badTag
     /// `--attribute` with the name `field`: an item cannot become a field, and a field cannot become an item.
     case fieldAsAttribute
   }
@@ -91,6 +104,8 @@ package struct GivenAttributes: Equatable, Sendable {
   package var field: String?
   /// The other attributes, in the order of the command line.
   package private(set) var entries: [Entry] = []
+  /// The tags, as typed.
+  package private(set) var tags: [[UInt8]] = []
 
   /// Creates a value without attributes, and optionally with a field.
   package init(field: String? = nil) { self.field = field }
@@ -107,6 +122,9 @@ package struct GivenAttributes: Equatable, Sendable {
       case AttributeOptions.field.name:
         guard let text = value.text, FieldName.isValid(text) else { throw .badField }
         field = text
+      case AttributeOptions.tag.name:
+        guard !value.bytes.isEmpty, !value.bytes.contains(UInt8(ascii: ",")) else { throw .badTag }
+        tags.append(value.bytes)
       case AttributeOptions.serverOrService.name: entries.append(Entry(name: nil, bytes: value.bytes))
       case AttributeOptions.attribute.name:
         guard let equals = value.bytes.firstIndex(of: UInt8(ascii: "=")), equals > 0,
@@ -144,7 +162,7 @@ package struct GivenAttributes: Equatable, Sendable {
   }
 
   /// True if the command line contains no attribute.
-  package var isEmpty: Bool { itemClass == nil && group == nil && entries.isEmpty }
+  package var isEmpty: Bool { itemClass == nil && group == nil && entries.isEmpty && tags.isEmpty }
 
   private mutating func set(_ name: AttributeName, _ bytes: [UInt8]) throws(Problem) {
     let text = String(decoding: bytes, as: UTF8.self)

@@ -181,11 +181,14 @@ extension ItemName.Problem {
     case .empty: .other("the name of an item is empty")
     case .badReference: .other("a reference is `keytree://CLASS/CONTAINER/NAME` or `keytree://id/DIGITS`")
     case .badID: .other("an id is `#` and 8 to 32 hexadecimal digits; use `--server` for other names")
-    case .address:
+    case .badURL:
       .advised(
-        "the name of an item cannot be a URL",
-        hint: "give host and account, for example `example.com/alice`; use `--server` for a name that "
-          + "contains `/`")
+        "the URL names no item: it has no valid host, or the class has no host",
+        hint: "give host and account, for example `example.com/alice`, or `--service` for any other name")
+    case .passwordInURL:
+      .advised(
+        "the URL contains a password",
+        hint: "other users can see the command line: change that password, and give the URL without it")
     case .unknownClass(let word):
       .advised(
         "unknown class \(ErrorReport.quote(word)): it must be one of "
@@ -203,6 +206,7 @@ extension GivenAttributes.Problem {
     case .notNameAndValue: .other("`--attribute` takes NAME=VALUE")
     case .badGroup: .other("the name of a group consists of letters, digits, `.`, `_` and `-`")
     case .badField: .other(ErrorReport.fieldRule)
+    case .badTag: .other("a tag is not empty and contains no comma; give `--tag` several times for several tags")
     case .fieldAsAttribute:
       .advised("`--attribute` cannot name a field", hint: "use `--field NAME` for a field of the item")
     case .badClass: .notAChoice("class", choices: ItemName.classWords, suggestion: nil)

@@ -1,6 +1,6 @@
 internal import Arguments
 package import Keyring
-package import KeyringModel
+internal import KeyringModel
 package import OpenPGP
 internal import Sync
 internal import Terminal
@@ -53,7 +53,13 @@ extension CommandCall {
   /// Returns the selected items in the order of their creation, and reports damage in the index.
   package func find(_ selection: ItemSelection, in index: Index) throws -> Matches {
     var matches = try index.find(selection.query)
-    matches.items.removeAll { !selection.accepts($0) }
+    matches.items = matches.items.filter(selection.alternatives[0].accepts)
+    for alternative in selection.alternatives.dropFirst() where matches.items.isEmpty {
+      let found = try index.find(alternative.query)
+      matches.items = found.items.filter(alternative.accepts)
+      matches.problems += found.problems.filter { !matches.problems.contains($0) }
+      matches.statistics += found.statistics
+    }
     tell(matches.problems)
     return matches
   }
@@ -76,36 +82,10 @@ extension CommandCall {
     return rest > 0 ? "\(rest) more problems in the index; `keytree check` lists all of them" : nil
   }
 
-  /// Returns the one selected item.
+  /// Returns the user's settings.
   ///
-  /// - Parameters:
-  ///   - selection: the selection.
-  ///   - operand: the position of the operand with the name, for messages.
-  ///   - index: the index to search.
-  /// - Throws: `noMatch`, or `noMatchButDamage` if lines in the shards that were read are damaged and might be the
-  ///   item; `ambiguous` with the candidates.
-  package func findOne(
-    _ selection: ItemSelection, operand: Int = 0, in index: Index
-  ) throws -> ItemRecord {
-    let name = nameForMessages(operand)
-    let matches = try find(selection, in: index)
-    explain(matches.statistics)
-    guard let first = matches.items.first else {
-      guard matches.problems.isEmpty else { throw CommandError.noMatchButDamage(name) }
-      throw CommandError.noMatch(name, fields: try fieldNames(selection, in: index))
-    }
-    guard matches.items.count == 1 else {
-      throw CommandError.ambiguous(name, candidates: matches.items.map(\.reference.text))
-    }
-    return first
-  }
-
-  /// Returns the names of fields that match the selection although their item no longer exists.
-  private func fieldNames(_ selection: ItemSelection, in index: Index) throws -> [String] {
-    let names = try index.find(selection.ofFields.query).items
-      .filter(selection.ofFields.accepts).compactMap(\.field)
-    return Set(names).sorted()
-  }
+  /// - Throws: the errors of `ConfigurationFile.read`.
+  package func configuration() throws -> Configuration { try store.configuration() }
 
   /// Returns the item name as the user typed it, for messages. It is escaped; a second escaping does not change it.
   package func nameForMessages(_ index: Int) -> String {

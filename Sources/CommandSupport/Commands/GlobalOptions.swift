@@ -3,8 +3,9 @@ package import Arguments
 /// The options that every command has, before or after its name.
 package struct GlobalOptions: Equatable, Sendable {
   package static let store = OptionDeclaration(
-    "store", .required(ValueDeclaration("DIR", .text, completion: .folder)),
-    help: "the folder of the store, instead of `KEYTREE_STORE` and the default", isRepeatable: true)
+    "store", .required(ValueDeclaration("DIR|NAME", .text, completion: .folder)),
+    help: "the folder of the store or its name in the settings, instead of `KEYTREE_STORE` and the default",
+    isRepeatable: true)
   package static let json = OptionDeclaration("json", help: "print one JSON object per line")
   package static let noInput = OptionDeclaration(
     "no-input", help: "never prompt: fail at once with exit code 3 if an answer is needed")

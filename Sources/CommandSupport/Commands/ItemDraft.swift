@@ -35,7 +35,7 @@ package struct ItemDraft: Equatable, Sendable {
   package init(_ name: ItemName?, _ given: GivenAttributes) throws(Problem) {
     guard name != nil || !given.isEmpty else { throw .nothingGiven }
     var wanted = given.itemClass
-    if case .named(let itemClass?, _, _) = name {
+    if case .named(let itemClass?, _) = name {
       guard wanted == nil || wanted == itemClass else { throw .contradictingClasses }
       wanted = itemClass
     }
@@ -55,7 +55,7 @@ package struct ItemDraft: Equatable, Sendable {
   package init(
     renaming record: ItemRecord, to name: ItemName?, _ given: GivenAttributes = GivenAttributes()
   ) throws(Problem) {
-    if case .named(let wanted?, _, _) = name, wanted != record.itemClass { throw .contradictingClasses }
+    if case .named(let wanted?, _) = name, wanted != record.itemClass { throw .contradictingClasses }
     if let wanted = given.itemClass, wanted != record.itemClass { throw .contradictingClasses }
     checked = try Self.attributes(record.itemClass, name, given, over: record.attributes)
     group = given.group
@@ -82,7 +82,11 @@ package struct ItemDraft: Equatable, Sendable {
     _ itemClass: ItemClass, _ name: ItemName?, _ given: GivenAttributes, over old: Attributes
   ) throws(Problem) -> CheckedAttributes {
     var new: [(name: AttributeName, value: AttributeValue)] = []
-    func set(_ name: AttributeName, _ bytes: [UInt8]) throws(Problem) {
+    func set(_ name: AttributeName, _ typed: [UInt8]) throws(Problem) {
+      // Host names are compared without regard to case (RFC 4343), so they are stored in one. Other names, such as
+      // those with spaces, stay as typed.
+      let isHost = name == .server && HostName(authority: typed) != nil
+      let bytes = isHost ? HostName.lowerCase(typed) : typed
       let value = AttributeSchema.value(ofText: bytes, for: name)
       if let other = new.first(where: { $0.name == name }) {
         guard other.value.isSame(as: value) else { throw .contradictingValues(name) }
@@ -93,13 +97,18 @@ package struct ItemDraft: Equatable, Sendable {
     switch name {
     case nil: break
     case .reference, .id: throw .namesAnExistingItem
-    case .named(_, let container, let account):
-      try set(itemClass.containerNames[0], container)
-      if let account { try set(itemClass.accountName, account) }
+    case .named(_, let readings):
+      // Only an internet password has a host with a port.
+      let reading = readings.first { !$0.isHost || itemClass == .internetPassword }
+      guard let reading else { throw .contradictingClasses }
+      try set(itemClass.containerNames[0], reading.container)
+      if let account = reading.account { try set(itemClass.accountName, account) }
+      for entry in reading.attributes { if let name = entry.name { try set(name, entry.bytes) } }
     }
     for entry in given.entries {
       try set(entry.name ?? (itemClass == .genericPassword ? .service : .server), entry.bytes)
     }
+    if !given.tags.isEmpty { try set(.tags, Array(given.tags.joined(separator: [UInt8(ascii: ",")]))) }
     if let field = given.field { try set(.field, Array(field.utf8)) }
     var attributes = old
     let key = AttributeSchema.primaryKey(of: itemClass)

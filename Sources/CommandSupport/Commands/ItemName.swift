@@ -1,32 +1,36 @@
 package import Arguments
+internal import Encoding
 package import KeyringModel
 
 /// An argument of the command line that names an item; CLI.md, "Naming an item".
 ///
-/// - `container/account`, split at the first `/`: the account may contain `/`, the container may not. An item whose
-///   container contains `/` is named by attributes: `--server` or `--service`, and `-a`.
-/// - `container`, with any account or none; `container/` is the item without an account.
+/// - `container/account`, or `container` for any account or none; `container/` is the item without an account. A name
+///   with several `/` can be split at each of them.
 /// - `class:` in front: `generic:`, `internet:`, `cert:`, `key:`, or the full name of the class. Other text before a
-///   colon belongs to the container, for example `localhost:8080/alice` or `::1`, unless it looks like a class: letters
-///   only, without a port or a second colon after it. Such text is refused, because a mistyped class would create
-///   another item. A URL is refused as well, because its container would be `https:`. `--server` accepts any container.
+///   colon belongs to the container, unless it looks like a class: letters only, without a port or a second colon after
+///   it. Such text is refused, because a mistyped class would create another item.
+/// - A URL, which contains protocol, account, host, port and path of an internet password.
+/// - `host:port/account` or `host:port`.
 /// - `keytree://...`, a reference.
 /// - `#` and at least eight digits of an id.
-package enum ItemName: Equatable, Sendable {
+package enum ItemName: Hashable, Sendable {
   /// The item at a path or with an id.
   case reference(ItemReference)
   /// The item whose id begins with these digits, lower case.
   case id(prefix: String)
-  /// Items with this container and, if given, this account; bytes, as typed.
-  case named(itemClass: ItemClass?, container: [UInt8], account: [UInt8]?)
+  /// Items of a class, or of any class, that one of these readings describes. The first reading that an item matches
+  /// applies; a new item has the first reading.
+  case named(itemClass: ItemClass?, [ItemNameReading])
 
   /// The reason why an argument is not an item name.
   package enum Problem: Error, Equatable {
     case empty
     case badReference
     case badID
-    /// A URL.
-    case address
+    /// A URL without a host, or with a class whose items have no host.
+    case badURL
+    /// A URL that contains a password.
+    case passwordInURL
     /// A class that does not exist.
     case unknownClass(String)
   }
@@ -34,7 +38,7 @@ package enum ItemName: Equatable, Sendable {
   /// Parses an argument.
   ///
   /// - Throws: `empty` for an empty argument, a class alone, or two empty parts; `badReference`; `badID` for fewer
-  ///   than eight digits, more than an id has, or other characters; `address`; `unknownClass`.
+  ///   than eight digits, more than an id has, or other characters; `badURL`; `passwordInURL`; `unknownClass`.
   package init(_ word: Word) throws(Problem) {
     let bytes = word.bytes
     if bytes.starts(with: ItemReference.scheme.utf8) {
@@ -44,10 +48,7 @@ package enum ItemName: Equatable, Sendable {
     }
     if bytes.first == UInt8(ascii: "#") {
       let digits = word.approximateText.dropFirst().lowercased()
-      let isHexadecimal = digits.utf8.allSatisfy { byte in
-        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-          || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
-      }
+      let isHexadecimal = digits.utf8.allSatisfy { Hexadecimal.value(ofDigit: $0) != nil }
       guard isHexadecimal, (8...32).contains(digits.utf8.count) else { throw .badID }
       self = .id(prefix: digits)
       return
@@ -60,26 +61,15 @@ package enum ItemName: Equatable, Sendable {
       itemClass = found
       rest = bytes[(colon + 1)...]
     }
-    guard !Self.isAddress(rest) else { throw .address }
+    if let url = ItemURL(rest) {
+      guard !url.hasPassword else { throw .passwordInURL }
+      guard let host = url.host, [nil, .internetPassword].contains(itemClass) else { throw .badURL }
+      self = .named(itemClass: itemClass, ItemNameReading.readings(of: url, host))
+      return
+    }
     if itemClass == nil, let word = Self.wordLikeClass(rest) { throw .unknownClass(word) }
     guard !rest.isEmpty, rest != [UInt8(ascii: "/")] else { throw .empty }
-    if let slash = rest.firstIndex(of: UInt8(ascii: "/")) {
-      self = .named(
-        itemClass: itemClass, container: Array(rest[..<slash]), account: Array(rest[(slash + 1)...]))
-    } else {
-      self = .named(itemClass: itemClass, container: Array(rest), account: nil)
-    }
-  }
-
-  /// Returns true if a name begins with the scheme of a URL (RFC 3986, section 3.1) and `://`.
-  private static func isAddress(_ name: ArraySlice<UInt8>) -> Bool {
-    guard let colon = name.firstIndex(of: UInt8(ascii: ":")), let first = name.first, isLetter(first) else {
-      return false
-    }
-    let isScheme = name[..<colon].allSatisfy { byte in
-      isLetter(byte) || isDigit(byte) || "+-.".utf8.contains(byte)
-    }
-    return isScheme && name[colon...].starts(with: "://".utf8)
+    self = .named(itemClass: itemClass, ItemNameReading.readings(of: rest, itemClass))
   }
 
   /// Returns the word before the first colon if it can only be meant as a class, else nil.

@@ -19,12 +19,42 @@ package struct ItemSelection: Sendable {
     case fieldOfID
   }
 
-  /// A query for attributes, without a limit, that finds every selected item and perhaps others.
-  package private(set) var query: Query
+  /// One way to read the name.
+  package struct Alternative: Sendable {
+    /// A query for attributes, without a limit, that finds every selected item and perhaps others.
+    package private(set) var query: Query
+    /// The exact queries. An item is selected if one of them matches.
+    private var exact: [Query]
+    /// The tags that a selected item has.
+    private let tags: [[UInt8]]
+
+    fileprivate init(_ query: Query, exact: [Query], tags: [[UInt8]]) {
+      (self.query, self.exact, self.tags) = (query, exact, tags)
+    }
+
+    /// Returns true if an item that the query found is selected.
+    package func accepts(_ record: ItemRecord) -> Bool {
+      exact.contains { $0.matches(record) } && record.hasTags(tags)
+    }
+
+    /// Returns the exact query that an item matches, or nil if the item is not selected.
+    fileprivate func query(for record: ItemRecord) -> Query? { exact.first { $0.matches(record) } }
+
+    /// The same for the fields of the selected items, which a name alone does not select.
+    fileprivate var ofFields: Alternative {
+      var fields = self
+      fields.query.includesFields = true
+      for index in exact.indices { fields.exact[index].includesFields = true }
+      return fields
+    }
+  }
+
+  /// The ways to read the name, the preferred one first. The first that matches an item applies.
+  package private(set) var alternatives: [Alternative]
   /// The folders of a store that contain the files of all selected items.
   package let folders: [String]
-  /// The exact queries. An item is selected if one of them matches.
-  private var exact: [Query]
+  /// The query of the preferred way to read the name.
+  package var query: Query { alternatives[0].query }
 
   /// Creates the selection of the items with a name, narrowed by attributes.
   ///
@@ -38,111 +68,173 @@ package struct ItemSelection: Sendable {
     if given.field != nil, name?.isID == true { throw .fieldOfID }
     let name = name?.ofField(given.field)
     var wantedClass = given.itemClass
-    if case .named(let itemClass?, _, _) = name {
-      guard wantedClass == nil || wantedClass == itemClass else { throw .contradictingClasses }
-      wantedClass = itemClass
+    var readings: [ItemNameReading?] = [nil]
+    if case .named(let itemClass, let namings) = name {
+      guard wantedClass == nil || itemClass == nil || wantedClass == itemClass else {
+        throw .contradictingClasses
+      }
+      wantedClass = wantedClass ?? itemClass
+      readings = namings
     }
     let classes = wantedClass.map { [$0] } ?? ItemClass.allCases
-    let exact = classes.compactMap { Self.query($0, name, given, ignoringCase: ignoringCase) }
-    guard let first = exact.first else { throw .noClassHasAll }
-    self.exact = exact
-    folders = Self.folders(classes, name)
-    query = exact.count == 1 ? first : Self.covering(wantedClass, name, given, ignoringCase: ignoringCase)
+    alternatives = readings.compactMap { reading in
+      let subject = Subject(name: name, reading: reading, given: given, ignoresCase: ignoringCase)
+      let exact = classes.compactMap(subject.query)
+      guard let first = exact.first else { return nil }
+      let query = exact.count == 1 ? first : subject.coveringQuery(wantedClass)
+      return Alternative(query, exact: exact, tags: given.tags)
+    }
+    guard !alternatives.isEmpty else { throw .noClassHasAll }
+    folders = Array(Set(readings.flatMap { Self.folders(classes, name, $0) })).sorted()
   }
 
-  /// Returns true if an item that the query found is selected.
+  /// Returns the items that are selected: those that the first matching way to read the name accepts.
+  package func selected(among records: [ItemRecord]) -> [ItemRecord] {
+    for alternative in alternatives {
+      let accepted = records.filter(alternative.accepts)
+      if !accepted.isEmpty { return accepted }
+    }
+    return []
+  }
+
+  /// Returns true if some way to read the name accepts an item.
   package func accepts(_ record: ItemRecord) -> Bool {
-    exact.contains { $0.matches(record) }
+    alternatives.contains { $0.accepts(record) }
   }
 
   /// The same selection for the fields of the selected items, which a name alone does not select.
   var ofFields: ItemSelection {
     var selection = self
-    selection.query.includesFields = true
-    for index in exact.indices { selection.exact[index].includesFields = true }
+    selection.alternatives = alternatives.map(\.ofFields)
     return selection
   }
 
   /// Returns the exact query that an item matches, or nil if the item is not selected.
   package func query(for record: ItemRecord) -> Query? {
-    exact.first { $0.matches(record) }
+    alternatives.lazy.compactMap { $0.query(for: record) }.first
   }
 
-  /// Returns the exact query for one class, or nil if the class lacks one of the attributes.
-  private static func query(
-    _ itemClass: ItemClass, _ name: ItemName?, _ given: GivenAttributes, ignoringCase: Bool
-  ) -> Query? {
-    var common: [Predicate] = []
-    for entry in given.entries {
-      let name = entry.name ?? (itemClass == .genericPassword ? .service : .server)
-      guard AttributeSchema.applies(name, to: itemClass) || isRecordField(name) else { return nil }
-      common.append(.equal(name, value(entry.bytes, for: name), ignoresCase: ignoringCase))
-    }
-    if let group = given.group { common.append(.equal(.group, .string(group))) }
-    if let field = given.field {
-      guard AttributeSchema.applies(.field, to: itemClass) else { return nil }
-      common.append(.equal(.field, .string(field)))
-    }
-    switch name {
-    case nil:
-      return Query(itemClass: itemClass, predicates: common)
-    case .reference(.path(let path)):
-      guard path.itemClass == itemClass else { return nil }
-      return Query(itemClass: itemClass, predicates: [.path(path)] + common)
-    case .reference(.id(let id)):
-      return Query(itemClass: itemClass, predicates: [.id(id)] + common)
-    case .id(let prefix):
-      return Query(itemClass: itemClass, predicates: [.id(prefix: prefix)] + common)
-    case .named(_, let container, let account):
-      if let account {
-        let name = itemClass.accountName
-        common.append(.equal(name, value(account, for: name)))
-      }
-      return Query(itemClass: itemClass, predicates: [.container(container)] + common)
-    }
-  }
+  /// What one way to read the name and the attributes describe.
+  private struct Subject {
+    let name: ItemName?
+    let reading: ItemNameReading?
+    let given: GivenAttributes
+    let ignoresCase: Bool
 
-  /// Returns the query that finds every item that any of the exact queries finds.
-  private static func covering(
-    _ itemClass: ItemClass?, _ name: ItemName?, _ given: GivenAttributes, ignoringCase: Bool
-  ) -> Query {
-    var predicates: [Predicate] = []
-    switch name {
-    case nil: break
-    case .reference(.path(let path)): predicates.append(.path(path))
-    case .reference(.id(let id)): predicates.append(.id(id))
-    case .id(let prefix): predicates.append(.id(prefix: prefix))
-    case .named(_, let container, let account):
-      predicates.append(.container(container))
-      // An absent attribute represents empty text, so a query for its value would not find it.
-      if let account, !account.isEmpty {
-        predicates.append(Predicate(subject: .any, comparison: .equal(AttributeValue(text: account))))
+    private var entries: [GivenAttributes.Entry] { (reading?.attributes ?? []) + given.entries }
+
+    /// The predicates about the tags; an item can still have other tags that contain one of these.
+    private var tags: [Predicate] {
+      given.tags.map {
+        Predicate(subject: .attribute(.tags), comparison: .contains(AttributeValue(text: $0)), ignoresCase: true)
       }
     }
-    for entry in given.entries {
-      if let name = entry.name {
-        predicates.append(.equal(name, value(entry.bytes, for: name), ignoresCase: ignoringCase))
-      } else {
-        predicates.append(.container(entry.bytes, ignoresCase: ignoringCase))
+
+    /// Returns the exact query for one class, or nil if the class lacks one of the attributes.
+    func query(_ itemClass: ItemClass) -> Query? {
+      if reading?.isHost == true, itemClass != .internetPassword { return nil }
+      var common: [Predicate] = []
+      for entry in entries {
+        let name = entry.name ?? (itemClass == .genericPassword ? .service : .server)
+        guard AttributeSchema.applies(name, to: itemClass) || isRecordField(name) else { return nil }
+        common.append(.equal(name, value(entry.bytes, for: name), ignoresCase: ignoresCase))
+      }
+      if let group = given.group { common.append(.equal(.group, .string(group))) }
+      if let field = given.field {
+        guard AttributeSchema.applies(.field, to: itemClass) else { return nil }
+        common.append(.equal(.field, .string(field)))
+      }
+      common += tags
+      switch name {
+      case nil:
+        return Query(itemClass: itemClass, predicates: common)
+      case .reference(.path(let path)):
+        guard path.itemClass == itemClass else { return nil }
+        return Query(itemClass: itemClass, predicates: [.path(path)] + common)
+      case .reference(.id(let id)):
+        return Query(itemClass: itemClass, predicates: [.id(id)] + common)
+      case .id(let prefix):
+        return Query(itemClass: itemClass, predicates: [.id(prefix: prefix)] + common)
+      case .named:
+        guard let reading else { return nil }
+        if let account = reading.account {
+          let name = itemClass.accountName
+          common.append(.equal(name, value(account, for: name)))
+        }
+        return Query(itemClass: itemClass, predicates: [container(of: reading)] + common)
       }
     }
-    if let group = given.group { predicates.append(.equal(.group, .string(group))) }
-    if let field = given.field { predicates.append(.equal(.field, .string(field))) }
-    return Query(itemClass: itemClass, predicates: predicates)
-  }
 
-  /// Returns the value of an attribute for typed bytes.
-  private static func value(_ bytes: [UInt8], for name: AttributeName) -> AttributeValue {
-    if [.created, .modified, .secretModified].contains(name),
-      let date = Timestamp(rfc3339: String(decoding: bytes, as: UTF8.self))
-    {
-      return .date(date)
+    /// Returns the query that finds every item that any of the exact queries finds.
+    func coveringQuery(_ itemClass: ItemClass?) -> Query {
+      var predicates: [Predicate] = []
+      switch name {
+      case nil: break
+      case .reference(.path(let path)): predicates.append(.path(path))
+      case .reference(.id(let id)): predicates.append(.id(id))
+      case .id(let prefix): predicates.append(.id(prefix: prefix))
+      case .named:
+        guard let reading else { break }
+        predicates.append(container(of: reading))
+        // An absent attribute represents empty text, so a query for its value would not find it.
+        if let account = reading.account, !account.isEmpty {
+          predicates.append(Predicate(subject: .any, comparison: .equal(AttributeValue(text: account))))
+        }
+      }
+      for entry in entries {
+        if let name = entry.name {
+          predicates.append(.equal(name, value(entry.bytes, for: name), ignoresCase: ignoresCase))
+        } else {
+          predicates.append(.container(entry.bytes, ignoresCase: ignoresCase))
+        }
+      }
+      if let group = given.group { predicates.append(.equal(.group, .string(group))) }
+      if let field = given.field { predicates.append(.equal(.field, .string(field))) }
+      return Query(itemClass: itemClass, predicates: predicates + tags)
     }
-    return AttributeSchema.value(ofText: bytes, for: name)
+
+    private func container(of reading: ItemNameReading) -> Predicate {
+      .container(reading.container, ignoresCase: reading.ignoresCase)
+    }
+
+    /// Returns the value of an attribute for typed bytes.
+    private func value(_ bytes: [UInt8], for name: AttributeName) -> AttributeValue {
+      if [.created, .modified, .secretModified].contains(name),
+        let date = Timestamp(rfc3339: String(decoding: bytes, as: UTF8.self))
+      {
+        return .date(date)
+      }
+      return AttributeSchema.value(ofText: bytes, for: name)
+    }
+
+    /// Returns true for a member that every record has.
+    private func isRecordField(_ name: AttributeName) -> Bool {
+      [.id, .revision, .created, .modified, .secretModified].contains(name)
+    }
+  }
+}
+
+extension ItemRecord {
+  /// Returns true if the item has all of these tags, in any case.
+  fileprivate func hasTags(_ wanted: [[UInt8]]) -> Bool {
+    if wanted.isEmpty { return true }
+    let tags = self.tags.map { $0.lowercased() }
+    return wanted.allSatisfy { tags.contains(String(decoding: $0, as: UTF8.self).lowercased()) }
   }
 
-  /// Returns true for a member that every record has.
-  private static func isRecordField(_ name: AttributeName) -> Bool {
-    [.id, .revision, .created, .modified, .secretModified].contains(name)
+  /// The tags of the item: the attribute `tags`, separated by commas.
+  package var tags: [String] {
+    guard let bytes = attributes[.tags]?.contentBytes else { return [] }
+    return String(decoding: bytes, as: UTF8.self).split(separator: ",").compactMap { tag in
+      let words = tag.split(whereSeparator: \.isWhitespace)
+      return words.isEmpty ? nil : words.joined(separator: " ")
+    }
   }
+}
+
+extension AttributeName {
+  /// The custom attribute with the tags of an item, separated by commas.
+  package static let tags: AttributeName = "tags"
+  /// The custom attribute with the address of a login.
+  package static let url: AttributeName = "url"
 }

@@ -11,6 +11,7 @@ package final class OpenedStore {
   private let globals: GlobalOptions
   private let engine: EngineFactory?
   private var openFolder: FileTree?
+  private var readConfiguration: Configuration?
   private var openKeyring: Keyring?
   /// The result of the search for a repository, whose value is nil if the store has none; nil before the search.
   private var foundRepository: Repository??
@@ -29,7 +30,19 @@ package final class OpenedStore {
   /// Returns the path of the store.
   ///
   /// - Throws: `storeLocationUnknown`.
-  func path() throws -> String { try environment.storePath(option: globals.store) }
+  func path() throws -> String {
+    try environment.storePath(option: globals.store, configuration: try configuration())
+  }
+
+  /// Returns the user's settings.
+  ///
+  /// - Throws: the errors of `ConfigurationFile.read`.
+  package func configuration() throws -> Configuration {
+    if let readConfiguration { return readConfiguration }
+    let configuration = try ConfigurationFile(environment).read()
+    readConfiguration = configuration
+    return configuration
+  }
 
   /// Returns the facts about this machine that the library needs.
   ///

@@ -2,19 +2,21 @@ package import Arguments
 package import Keyring
 internal import KeyringModel
 
-/// The search of `keytree find`: text in any attribute, attributes, an order and a limit.
+/// The search of `keytree find`: words in any attribute, attributes, an order and a limit.
 package struct ItemSearch {
   package static let ignoreCase = OptionDeclaration(
-    "ignore-case", short: "i", help: "ignore case")
+    "ignore-case", short: "i", help: "ignore case, which is the default")
+  package static let caseSensitive = OptionDeclaration(
+    "case-sensitive", help: "distinguish upper and lower case")
   package static let limit = OptionDeclaration(
     "limit", .required(ValueDeclaration("N|all", .integer(1...Int.max, or: ["all"]))),
     help: "list at most N items (default: all)")
   static let sort = OptionDeclaration(
     "sort", .required(ValueDeclaration("NAME", .text)),
-    help: "sort by `container` or an attribute, given by its name in the index (default: time of creation)")
+    help: "sort by `container` or an attribute, given by its name in the index (default: container and account)")
 
   /// The options of a search, in addition to those for attributes.
-  package static let options = [ignoreCase, limit, sort]
+  package static let options = [ignoreCase, caseSensitive, limit, sort]
 
   private let call: CommandCall
   private let selection: ItemSelection?
@@ -26,18 +28,21 @@ package struct ItemSearch {
   ///
   /// - Parameters:
   ///   - call: the command line.
-  ///   - operand: the position of the text.
+  ///   - words: the words, each of which must occur in some attribute.
   /// - Throws: a usage error.
-  package init(_ call: CommandCall, operand: Int = 0) throws {
+  package init(_ call: CommandCall, words: some Sequence<Word>) throws {
     self.call = call
-    let ignoresCase = call.arguments.has(Self.ignoreCase)
+    let ignoresCase = !call.arguments.has(Self.caseSensitive)
+    if !ignoresCase, call.arguments.has(Self.ignoreCase) {
+      throw call.misuse(.conflict(Self.ignoreCase.display, Self.caseSensitive.display))
+    }
     let given = try call.givenAttributes()
     selection = given.isEmpty ? nil : try call.selection(of: given, ignoringCase: ignoresCase)
     var query = selection?.query ?? Query()
-    if let text = call.arguments.operand(operand)?.bytes, !text.isEmpty {
+    for word in words where !word.bytes.isEmpty {
       query.predicates.append(
         Predicate(
-          subject: .any, comparison: .contains(AttributeValue(text: text)), ignoresCase: ignoresCase))
+          subject: .any, comparison: .contains(AttributeValue(text: word.bytes)), ignoresCase: ignoresCase))
     }
     self.query = query
     limit = call.arguments.integer(Self.limit)
@@ -73,7 +78,7 @@ package struct ItemSearch {
           "--sort must be `container` or the name of an attribute that an item in the result has",
           hint: "`keytree get ITEM --attributes` shows the attributes of an item by their names"))
     }
-    if let order { matches.items = order.sorted(matches.items) }
+    matches.items = order.map { $0.sorted(matches.items) } ?? ItemOrder.byName(matches.items)
     if let limit { matches.items = Array(matches.items.prefix(limit)) }
     call.explain(matches.statistics)
     let logins = try logins(of: matches.items, fields, in: index)

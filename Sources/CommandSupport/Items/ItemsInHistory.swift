@@ -18,11 +18,10 @@ extension CommandCall {
   ///
   /// - Throws: `ambiguous`, `KeyringError`.
   package func find(one selection: ItemSelection, in index: Index) throws -> ItemRecord? {
-    do {
-      return try findOne(selection, in: index)
-    } catch CommandError.noMatch, CommandError.noMatchButDamage {
-      return nil
-    }
+    let matches = try find(selection, in: index)
+    explain(matches.statistics)
+    guard matches.items.count > 1 else { return matches.items.first }
+    throw CommandError.ambiguous(nameForMessages(0), candidates: matches.items.map(\.reference.text))
   }
 
   /// Returns the one selected item, from the store or, if it is not there, from its history.
@@ -44,10 +43,10 @@ extension CommandCall {
   package func removed(
     _ selection: ItemSelection, _ repository: Repository
   ) throws -> [RemovedItems.Removal] {
+    let removals = try removals(selection, repository)
+    let places = Set(selection.selected(among: removals.map(\.record)).map(\.place))
     var ids: Set<ItemID> = []
-    return try removals(selection, repository).filter {
-      selection.accepts($0.record) && ids.insert($0.record.id).inserted
-    }
+    return removals.filter { places.contains($0.record.place) && ids.insert($0.record.id).inserted }
   }
 
   /// Returns the removals in the folders of the selected items, the latest first. They may concern other items, too.
@@ -71,12 +70,16 @@ extension CommandCall {
 
 extension ItemSelection {
   /// Returns the folders with the files of the items that a name of some classes can select.
-  package static func folders(_ classes: [ItemClass], _ name: ItemName?) -> [String] {
+  package static func folders(
+    _ classes: [ItemClass], _ name: ItemName?, _ reading: ItemNameReading?
+  ) -> [String] {
     let items = StoreLayout.itemsFolder(isLocal: false)
     switch name {
     case .reference(.path(let path)): return ["\(items)/\(path.itemClass.rawValue)/\(path.container)"]
-    case .named(_, let container, _):
-      return classes.map { "\(items)/\($0.rawValue)/\(ItemPath.container(showing: container, in: $0))" }
+    case .named:
+      return classes.map { itemClass in
+        "\(items)/\(itemClass.rawValue)/\(ItemPath.container(showing: reading?.container ?? [], in: itemClass))"
+      }
     case nil: return classes.map { "\(items)/\($0.rawValue)" }
     case .reference(.id), .id: return [items]
     }

@@ -1,3 +1,4 @@
+internal import Encoding
 package import Keyring
 package import KeyringModel
 internal import Secrets
@@ -34,7 +35,7 @@ package struct PastItem {
   /// - Parameters:
   ///   - call: the command line.
   ///   - selection: the selection of the item.
-  ///   - revision: the name of a commit, or the first digits of a revision of the item's secret.
+  ///   - revision: the name of a commit, a time in the past, or the first digits of a revision of the item's secret.
   /// - Throws: `other` with `notFound` if the revision does not exist or the item is not in it; `noMatch`,
   ///   `ambiguous`, `GitError`, `SyncError`.
   package init(_ call: CommandCall, _ selection: ItemSelection, at revision: String) throws {
@@ -46,13 +47,23 @@ package struct PastItem {
       (record, source) = try Self.record(call, selection, index, store, repository)
       return
     }
+    if let time = Timestamp(past: revision, now: call.environment.clock()) {
+      guard let store = try HistoricalStore(before: time, in: repository) else {
+        throw CommandError.other(
+          .notFound, message: "the history of the store begins after \(time.rfc3339)",
+          hint: "`keytree history ITEM` shows when the item was added")
+      }
+      self.store = store
+      (record, source) = try Self.record(call, selection, index, store, repository)
+      return
+    }
     guard let found = try Self.version(call, selection, index, revision, repository),
       let store = try HistoricalStore(at: found.commit, in: repository)
     else {
       throw CommandError.other(
         .notFound,
-        message: "\(ErrorReport.quote(revision)) is neither a commit nor a revision of this item",
-        hint: "`keytree history ITEM` shows the revisions of an item")
+        message: "\(ErrorReport.quote(revision)) is neither a commit, a revision of this item nor a date",
+        hint: "`keytree history ITEM` shows the revisions of an item; a date is `2026-11-01` or `3 days ago`")
     }
     self.store = store
     (record, source) = (found.record, found.source)
@@ -89,11 +100,17 @@ package struct PastItem {
     _ repository: Repository
   ) throws -> (ItemRecord, Source) {
     let present = try call.find(one: selection, in: index)
+    // Most items had the same name then, so that a few shards suffice.
+    if let present,
+      let then = try store.records(in: [present.path.shard]).first(where: { $0.id == present.id })
+    {
+      return (then, .present(present))
+    }
     let records = try store.records()
     if let present, let then = records.first(where: { $0.id == present.id }) {
       return (then, .present(present))
     }
-    let named = try call.settleOne(records.filter(selection.accepts))
+    let named = try call.settleOne(selection.selected(among: records))
     if let named {
       if present != nil { call.console.say("Another item had this name in that commit: #\(named.id.hex).") }
       return (named, .name)

@@ -8,8 +8,8 @@ package import OpenPGP
 package enum CommandError: Error, Equatable {
   /// No option and no variable names the location of the store.
   case storeLocationUnknown(reason: String)
-  /// No item matches the command line. The names are those of fields that match.
-  case noMatch(String, fields: [String] = [])
+  /// No item matches the command line. The fields are those that match; the candidates are items with similar names.
+  case noMatch(String, fields: [String] = [], candidates: [String] = [])
   /// More than one item matches; the candidates are references.
   case ambiguous(String, candidates: [String])
   /// No item matches, but damaged lines of the index might be the item.

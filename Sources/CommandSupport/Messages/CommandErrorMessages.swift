@@ -48,12 +48,16 @@ extension ErrorReport {
       self.init(
         .failure, "the location of the store is unknown: \(reason)",
         hint: "set it with `--store DIR` or in `KEYTREE_STORE`")
-    case .noMatch(let name, let fields):
-      self.init(
-        .notFound, "no item matches \(name)",
-        hint: fields.isEmpty
-          ? "`keytree find TEXT` searches all attributes"
-          : "only these fields exist: \(fields.map { "`--field \($0)`" }.joined(separator: ", "))")
+    case .noMatch(let name, let fields, let candidates):
+      let hint =
+        if !fields.isEmpty {
+          "only these fields exist: \(fields.map { "`--field \($0)`" }.joined(separator: ", "))"
+        } else if !candidates.isEmpty {
+          "these items have similar names; give one of them"
+        } else {
+          "`keytree find WORD...` searches all attributes"
+        }
+      self.init(.notFound, "no item matches \(name)", hint: hint, details: candidates.map { "  " + $0 })
     case .noMatchButDamage(let name):
       self.init(
         .damaged, "no item matches \(name), but a damaged line of the index might be it",

@@ -11,9 +11,10 @@ internal import Terminal
 /// It is created before any decryption, so that a missing clipboard does not cause a passphrase prompt first.
 package struct ClipboardTarget {
   package static let clip = OptionDeclaration(
-    "clip", .optional(ValueDeclaration("N", .integer(0...86_400))),
+    "clip", short: "c", .optional(ValueDeclaration("N", .integer(Configuration.clipboardSeconds))),
     help:
-      "copy it to the clipboard, print nothing, and clear it after N seconds (default 45; 0 means never)"
+      "copy it to the clipboard, print nothing, and clear it after N seconds (default 45, or the setting `clipboardSeconds`; 0 "
+        + "means never)"
   )
   static let osc52 = OptionDeclaration(
     "osc52",
@@ -45,12 +46,16 @@ package struct ClipboardTarget {
 
   /// Finds the clipboard, or returns nil if the command line does not request it.
   ///
+  /// - Parameters:
+  ///   - call: the command line.
+  ///   - isImplied: true if the command copies to the clipboard without `--clip`.
   /// - Throws: a usage error for `--osc52` without `--clip`; `ClipboardError` if no clipboard is available.
-  package init?(_ call: CommandCall) throws {
-    try Self.refuseContradictions(call)
-    guard call.arguments.has(Self.clip) else { return nil }
+  package init?(_ call: CommandCall, isImplied: Bool = false) throws {
+    if !isImplied { try Self.refuseContradictions(call) }
+    guard isImplied || call.arguments.has(Self.clip) else { return nil }
     self.call = call
-    seconds = call.arguments.integer(Self.clip) ?? Self.defaultSeconds
+    seconds = try call.arguments.integer(Self.clip) ?? call.configuration().number(.clipboardSeconds)
+      ?? Self.defaultSeconds
     if call.arguments.has(Self.osc52) {
       clipboard = nil
       terminal = try TerminalClipboard()

@@ -20,7 +20,7 @@ package struct SecretGenerator: Equatable, Sendable {
   /// The default number of words.
   package static let defaultWords = 7
   /// The permitted numbers of characters or words.
-  package static let lengths = 1...1000
+  package static let lengths = Configuration.generatedLengths
 
   /// The composition of the secrets.
   package let recipe: Recipe

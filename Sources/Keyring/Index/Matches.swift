@@ -27,4 +27,10 @@ public struct SearchStatistics: Sendable, Equatable {
   public var shardsRead = 0
   /// The number of lines that were parsed because a search of their bytes did not rule them out.
   public var linesParsed = 0
+
+  /// Adds the cost of another search.
+  package static func += (cost: inout SearchStatistics, other: SearchStatistics) {
+    cost.shardsRead += other.shardsRead
+    cost.linesParsed += other.linesParsed
+  }
 }

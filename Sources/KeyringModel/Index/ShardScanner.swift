@@ -68,7 +68,7 @@ package enum ShardScanner {
 
   private static func isCandidate(_ line: UnsafeRawBufferPointer, _ needles: ArraySlice<Needle>) -> Bool {
     let hasAll = needles.allSatisfy { needle in
-      unsafe needle.alternatives.contains { unsafe ByteSearch.first($0, in: line, from: 0) != nil }
+      unsafe needle.alternatives.contains { unsafe needle.first($0, in: line, from: 0) != nil }
         || placeOfBytes(of: needle, in: line, from: 0) != nil
     }
     return unsafe hasAll || ByteSearch.first(backslash, in: line, from: 0) != nil
@@ -83,7 +83,7 @@ package enum ShardScanner {
 
     init(of needle: Needle, in shard: UnsafeRawBufferPointer) {
       self.needle = needle
-      places = needle.alternatives.map { unsafe ByteSearch.first($0, in: shard, from: 0) ?? .max }
+      places = needle.alternatives.map { unsafe needle.first($0, in: shard, from: 0) ?? .max }
       bytes = unsafe placeOfBytes(of: needle, in: shard, from: 0) ?? .max
       escape = unsafe ByteSearch.first(backslash, in: shard, from: 0) ?? .max
     }
@@ -95,7 +95,7 @@ package enum ShardScanner {
       var first = min(escape, bytes)
       for (index, alternative) in needle.alternatives.enumerated() {
         if places[index] < start {
-          places[index] = unsafe ByteSearch.first(alternative, in: shard, from: start) ?? .max
+          places[index] = unsafe needle.first(alternative, in: shard, from: start) ?? .max
         }
         first = min(first, places[index])
       }

@@ -9,6 +9,8 @@ package struct Needle: Equatable, Sendable {
   package let alternatives: [[UInt8]]
   /// Further alternatives: values in base-64, as they follow the key `base64`.
   package let bytesForms: [[UInt8]]
+  /// A Boolean value that indicates whether the alternatives occur in any case. They are in lower case then.
+  package let ignoresCase: Bool
   /// A Boolean value that indicates whether any value in base-64 is also an alternative.
   package let acceptsBytes: Bool
   /// A Boolean value that indicates whether most lines contain the needle, so that searching for it does not save time.
@@ -20,11 +22,13 @@ package struct Needle: Equatable, Sendable {
   }
 
   init(
-    _ alternatives: [[UInt8]], bytesForms: [[UInt8]] = [], acceptsBytes: Bool = false, isCommon: Bool
+    _ alternatives: [[UInt8]], bytesForms: [[UInt8]] = [], acceptsBytes: Bool = false,
+    ignoresCase: Bool = false, isCommon: Bool
   ) {
     self.alternatives = alternatives
     self.bytesForms = bytesForms
     self.acceptsBytes = acceptsBytes
+    self.ignoresCase = ignoresCase
     self.isCommon = isCommon
   }
 
@@ -38,6 +42,14 @@ package struct Needle: Equatable, Sendable {
     return writer.bytes
   }
 
+  /// Returns the first occurrence of an alternative in a part of the index.
+  package func first(
+    _ alternative: [UInt8], in bytes: UnsafeRawBufferPointer, from start: Int
+  ) -> Int? {
+    unsafe ignoresCase
+      ? ByteSearch.first(ignoringCase: alternative, in: bytes, from: start)
+      : ByteSearch.first(alternative, in: bytes, from: start)
+  }
 }
 
 // Invariant: if `Predicate.matches` is true for the record of a line without a backslash, one of the alternatives
@@ -54,11 +66,11 @@ extension Needle {
       // Without a digest the container equals the attribute exactly.
       guard path.isExact else { return nil }
       self.init(equalToText: Array(path.container.utf8))
+    case _ where predicate.ignoresCase && predicate.comparison != .exists:
+      self.init(ignoringCase: predicate.comparison)
     case .any:
-      guard !predicate.ignoresCase else { return nil }
       self.init(predicate.comparison, ofAnyAttribute: ())
     case .container:
-      guard !predicate.ignoresCase else { return nil }
       self.init(predicate.comparison, kind: .bytes, isCommon: false)
     case .attribute(let name):
       let role = KnownNames.role(of: name)
@@ -67,7 +79,6 @@ extension Needle {
         self.init([Needle.quoted(name.text.utf8)])
         return
       }
-      guard !predicate.ignoresCase else { return nil }
       var isCommon = false
       if case .record = role, name != .id { isCommon = true }
       self.init(predicate.comparison, kind: AttributeSchema.kind(of: name), isCommon: isCommon)
@@ -113,6 +124,35 @@ extension Needle {
       self.init(part: part, isCommon: false) { $0 }
     case .before, .after, .exists: return nil
     }
+  }
+
+  /// Makes the needle of a comparison that ignores case: the longest part of the text in ASCII.
+  ///
+  /// The lower-case form of two other characters contains ASCII letters: U+212A gives `k`, and U+0130 gives `i` and a
+  /// dot. Lines with them are candidates as well.
+  private init?(ignoringCase comparison: Predicate.Comparison) {
+    let content: [UInt8]
+    switch comparison {
+    case .equal(let value):
+      // The text may be stored in another form: as a number, a date or a Boolean.
+      let others = [AttributeKind.integer, .date, .boolean].map { AttributeSchema.normalized(value, as: $0) }
+      guard others.allSatisfy({ $0.contentBytes != nil }) else { return nil }
+      content = value.contentBytes ?? []
+    case .prefix(let part), .suffix(let part), .contains(let part):
+      if case .integer(let number) = part {
+        content = Array(String(number).utf8)
+      } else {
+        content = part.contentBytes ?? []
+      }
+    case .before, .after, .exists: return nil
+    }
+    let runs = content.split { $0 >= 0x80 || $0 < 0x20 || $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }
+    guard let longest = runs.max(by: { $0.count < $1.count }) else { return nil }
+    let text = longest.map(Predicate.lowerASCII)
+    var alternatives = [text]
+    if text.contains(UInt8(ascii: "k")) { alternatives.append(Array("\u{212A}".utf8)) }
+    if text.contains(UInt8(ascii: "i")) { alternatives.append(Array("\u{130}".utf8)) }
+    self.init(alternatives, acceptsBytes: true, ignoresCase: true, isCommon: false)
   }
 
   private init(equalToText content: [UInt8]) {

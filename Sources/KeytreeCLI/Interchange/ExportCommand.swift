@@ -32,7 +32,8 @@ enum ExportCommand: Command {
     "TEXT", .bytes, count: .optional, help: "export only items with this text in any attribute")
   private static let file = OperandDeclaration("FILE", .text, completion: .file, help: "the file to create")
   private static let options =
-    [plaintext, recipient, dryRun, acceptLoss, ItemSearch.ignoreCase] + AttributeOptions.all
+    [plaintext, recipient, dryRun, acceptLoss, ItemSearch.ignoreCase, ItemSearch.caseSensitive]
+    + AttributeOptions.all
   private static let codes: [Int32] = [1, 2, 3, 4, 5, 7, 8, 9, 10].filter { $0 > 2 }
 
   static let pass = CommandDeclaration(
@@ -102,7 +103,7 @@ enum ExportCommand: Command {
     }
     let isTree = call.path.last?.name == pass.name
     try requireProtection(call, isTree: isTree)
-    let search = try ItemSearch(call, operand: 1)
+    let search = try ItemSearch(call, words: call.arguments.operands.dropFirst())
     if isTree {
       try ExportFolder.requireNothingThere(target)
     } else {

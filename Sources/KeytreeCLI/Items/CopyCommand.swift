@@ -7,7 +7,7 @@ internal import KeyringModel
 enum CopyCommand: Command {
   static let history = HistoryUse.after
   static let declaration = CommandDeclaration(
-    name: "cp", summary: "copy an item under another name",
+    name: "cp", aliases: ["copy"], summary: "copy an item under another name",
     details: [
       "Parts that the new name does not give are taken from the item. The attribute options set attributes of the "
         + "copy. The copy is a separate item with a new id. The fields of the item are copied, too."

@@ -7,86 +7,156 @@ internal import Terminal
 
 /// `keytree find`: lists items by their attributes.
 enum FindCommand: Command {
-  static let text = OperandDeclaration(
-    "TEXT", .bytes, count: .optional, help: "a part of any attribute")
+  static let word = OperandDeclaration(
+    "WORD", .bytes, count: .any, help: "a part of any attribute; every word must occur")
+  static let tree = OptionDeclaration("tree", help: "show the items as a tree of containers and accounts")
 
   static let declaration = CommandDeclaration(
-    name: "find", aliases: ["ls"], summary: "list items by their attributes",
+    name: "find", aliases: ["ls", "list", "search"], summary: "list items by their attributes",
     details: [
-      "TEXT is searched in the value of every attribute, including custom attributes; numbers match by their digits. "
-        + "Class, group, id and times are not attributes: select by them with `--class`, `--group` and `#`. The other "
-        + "options match the whole value.",
-      "Nothing is decrypted. The columns are class, container, account, label, group and time of the last change: "
-        + "aligned on a terminal, separated by tabs and without a header in a pipe.",
-      "An item is listed with the names of its fields: on a terminal in a column, with `--json` as `fields`. A field "
-        + "whose item was removed is listed separately.",
-      "In a pipe, tab, line feed, other control characters, bytes that are not UTF-8 and the backslash are written as "
-        + "`\\t`, `\\n`, `\\xNN`, `\\u{NNNN}` and `\\\\`, so that each item is one line. On a terminal, invisible and "
-        + "direction-changing characters are also escaped.",
+      "Each WORD is searched in the value of every attribute, including custom attributes; numbers match by their "
+        + "digits. Case is ignored. Class, group, id and times are not attributes: select by them with `--class`, "
+        + "`--group` and `#`. The other options match the whole value.",
+      "Nothing is decrypted. On a terminal, the columns are container, account, label, fields and the date of the "
+        + "last change; class and group are shown where they are not `internet-password` and `default`. Columns are "
+        + "cut, and the last ones are left out, to fit the width of the terminal.",
+      "In a pipe, the columns are class, container, account, label, group and time of the last change, separated by "
+        + "tabs and without a header. Tab, line feed, other control characters, bytes that are not UTF-8 and the "
+        + "backslash are written as `\\t`, `\\n`, `\\xNN`, `\\u{NNNN}` and `\\\\`, so that each item is one line. On a "
+        + "terminal, invisible and direction-changing characters are also escaped.",
+      "`--json` prints the names of the fields as `fields`. A field whose item was removed is listed separately.",
     ],
-    operands: [text], options: ItemSearch.options + AttributeOptions.all,
+    operands: [word], options: ItemSearch.options + [tree] + AttributeOptions.all,
     examples: [
-      Example("keytree find github", "lists items with `github` in any attribute"),
+      Example("keytree find github alice", "lists items with both words in their attributes"),
       Example("keytree find --server github.com --json", "prints them as JSON, one per line"),
-      Example("keytree ls -c generic --sort modified", "lists generic passwords by time of change"),
+      Example("keytree ls --class generic --sort modified", "lists generic passwords by time of change"),
     ],
     exitCodes: [4, 8])
 
   static func run(_ call: CommandCall) throws -> ExitCode {
-    let search = try ItemSearch(call)
+    if call.arguments.has(tree), call.globals.json {
+      throw call.misuse(.conflict(tree.display, GlobalOptions.json.display))
+    }
+    let search = try ItemSearch(call, words: call.arguments.operands)
     let index = try call.openIndex()
     let found = try search.run(in: index)
     // This command opens only an index, and an index cannot decrypt.
     call.explain(EngineStatistics())
-    if found.logins.isEmpty { throw noMatch(call, found) }
-    list(found.logins, on: call.console, json: call.globals.json)
+    if found.logins.isEmpty {
+      if let failure = noMatch(call, found) { throw failure }
+      call.console.say("The store has no items; `keytree add ITEM` adds one.")
+      return .done
+    }
+    if call.globals.json {
+      for login in found.logins where !call.console.outputIsClosed { call.console.write(RecordMembers.of(login)) }
+    } else if call.arguments.has(tree) {
+      for line in LoginTree(found.logins).lines { call.console.print(line) }
+    } else {
+      call.console.write(LoginTable(found.logins, call).table)
+    }
     // The list may lack an item, so this is not a success.
     return found.problems.isEmpty ? .done : .damaged
   }
 
-  private static func list(_ logins: [Login], on console: Console, json: Bool) {
-    if json {
-      for login in logins where !console.outputIsClosed { console.write(RecordMembers.of(login)) }
-      return
-    }
-    // The columns of a pipe are fixed.
-    let showsFields = console.outputIsTerminal && logins.contains { !shownFields(of: $0).isEmpty }
-    var columns = ["class", "container", "account", "label", "group", "modified"]
-    if showsFields { columns.insert("fields", at: fieldsColumn) }
-    var table = Table(columns, isTerminal: console.outputIsTerminal)
-    for login in logins {
-      var row = row(login.item)
-      if showsFields { row.insert(Array(shownFields(of: login).utf8), at: fieldsColumn) }
-      table.add(row)
-    }
-    console.write(table)
-  }
-
-  private static let fieldsColumn = 4
-
-  private static func shownFields(of login: Login) -> String {
-    login.item.field ?? login.fieldNames.joined(separator: ", ")
-  }
-
-  private static func row(_ item: ItemRecord) -> [[UInt8]] {
-    [
-      Array(item.itemClass.rawValue.utf8), item.container?.shownBytes ?? [],
-      item.accountValue?.shownBytes ?? [], item.attributes[.label]?.shownBytes ?? [],
-      Array(item.group.utf8), Array(item.modified.rfc3339.utf8),
-    ]
-  }
-
-  private static func noMatch(_ call: CommandCall, _ found: ItemSearch.Found) -> CommandError {
-    if !found.problems.isEmpty { return .noMatchButDamage(call.nameForMessages(0)) }
+  /// Returns the failure of a search without a result; nil if the store has no items and none were searched for.
+  private static func noMatch(_ call: CommandCall, _ found: ItemSearch.Found) -> CommandError? {
+    let words = call.arguments.operands.map { Escaping.terminal.show($0.bytes) }
+    let name = words.isEmpty ? "these attributes" : words.joined(separator: " ")
+    if !found.problems.isEmpty { return .noMatchButDamage(name) }
     if found.isIndexLost { return .noMatchButDamage("the index") }
-    let name = call.arguments.operand(0)?.bytes ?? []
-    let isBare = call.arguments.operands.isEmpty && call.arguments.options.allSatisfy { $0.value == nil }
-    return isBare
-      ? .other(.notFound, message: "the store has no items", hint: "`keytree add ITEM` adds one")
-      : .other(
-        .notFound, message: "no item matches \(call.nameForMessages(0))",
-        hint: name.contains(UInt8(ascii: "/"))
-          ? "TEXT matches a part of one attribute; give host and account as `--server HOST -a ACCOUNT`"
-          : "TEXT matches a part of any attribute, options match a whole value; `-i` ignores case")
+    let isBare = words.isEmpty && call.arguments.options.allSatisfy { $0.value == nil }
+    if isBare { return nil }
+    let hasSlash = call.arguments.operands.contains { $0.bytes.contains(UInt8(ascii: "/")) }
+    return .other(
+      .notFound, message: "no item matches \(name)",
+      hint: hasSlash
+        ? "a WORD matches a part of one attribute; give host and account as two words"
+        : "a WORD matches a part of any attribute, options match a whole value")
+  }
+}
+
+/// Logins as a table, for a terminal or a pipe.
+private struct LoginTable {
+  private let logins: [Login]
+  private let call: CommandCall
+
+  init(_ logins: [Login], _ call: CommandCall) { (self.logins, self.call) = (logins, call) }
+
+  var table: Table { call.console.outputIsTerminal ? forTerminal : forPipe }
+
+  /// The fixed columns of a pipe.
+  private var forPipe: Table {
+    var table = Table(["class", "container", "account", "label", "group", "modified"], isTerminal: false)
+    for item in logins.lazy.map(\.item) {
+      table.add([
+        Array(item.itemClass.rawValue.utf8), item.container?.shownBytes ?? [],
+        item.accountValue?.shownBytes ?? [], item.attributes[.label]?.shownBytes ?? [],
+        Array(item.group.utf8), Array(item.modified.rfc3339.utf8),
+      ])
+    }
+    return table
+  }
+
+  private var forTerminal: Table {
+    let columns: [(name: String, cell: (Login) -> [UInt8])] = [
+      ("container", { $0.item.container?.shownBytes ?? [] }),
+      ("account", { $0.item.accountValue?.shownBytes ?? [] }),
+      ("label", { $0.item.attributes[.label]?.shownBytes ?? [] }),
+      ("fields", { Array(($0.item.field ?? $0.fieldNames.joined(separator: ", ")).utf8) }),
+      ("modified", { Array($0.item.modified.rfc3339.utf8.prefix(Self.dateSize)) }),
+      ("class", { $0.item.itemClass == .internetPassword ? [] : Array($0.item.itemClass.rawValue.utf8) }),
+      ("group", { $0.item.group == GroupName.default ? [] : Array($0.item.group.utf8) }),
+    ]
+    // A column is shown if a login has something in it.
+    let shown = columns.filter { column in
+      ["container", "account", "modified"].contains(column.name) || logins.contains { !column.cell($0).isEmpty }
+    }
+    var table = Table(
+      shown.map(\.name), isTerminal: true, width: call.console.width,
+      hasColor: call.environment.allowsColor)
+    for login in logins { table.add(shown.map { $0.cell(login) }) }
+    return table
+  }
+
+  /// The characters of a date in RFC 3339: `2026-11-22`.
+  private static let dateSize = 10
+}
+
+/// Logins as a tree: containers with their accounts, and accounts with their fields.
+private struct LoginTree {
+  private let logins: [Login]
+
+  init(_ logins: [Login]) { self.logins = logins }
+
+  /// The lines. The names are not escaped.
+  var lines: [String] {
+    var lines: [String] = []
+    var rest = logins[...]
+    while let first = rest.first {
+      let container = first.item.container?.shownBytes ?? []
+      let group = rest.prefix { $0.item.container?.shownBytes ?? [] == container }
+      rest = rest.dropFirst(group.count)
+      lines.append(container.isEmpty ? "(no container)" : String(decoding: container, as: UTF8.self))
+      for (number, login) in group.enumerated() {
+        let isLast = number == group.count - 1
+        lines.append((isLast ? "└── " : "├── ") + name(of: login.item))
+        let names = login.fieldNames
+        for (number, field) in names.enumerated() {
+          lines.append((isLast ? "    " : "│   ") + (number == names.count - 1 ? "└── " : "├── ") + field)
+        }
+      }
+    }
+    return lines
+  }
+
+  private func name(of item: ItemRecord) -> String {
+    let account = String(decoding: item.accountValue?.shownBytes ?? [], as: UTF8.self)
+    let label = item.attributes[.label].map { String(decoding: $0.shownBytes, as: UTF8.self) }
+    var name = account.isEmpty ? "(no account)" : account
+    if let field = item.field { name += " --field \(field)" }
+    if let label { name += "  " + label }
+    if item.group != GroupName.default { name += "  (group \(item.group))" }
+    return name
   }
 }

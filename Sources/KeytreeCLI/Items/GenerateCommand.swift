@@ -46,15 +46,19 @@ enum GenerateCommand: Command {
   /// - Throws: a usage error for an invalid set, and for words together with a set.
   static func generator(_ call: CommandCall, count position: Int = 1) throws -> SecretGenerator {
     let number = call.arguments.operand(position)?.text.flatMap { Int($0) }
-    guard let description = call.arguments.text(charset) else {
-      return call.arguments.has(words)
-        ? SecretGenerator(.words(number ?? SecretGenerator.defaultWords))
-        : SecretGenerator(.characters(.standard, length: number ?? SecretGenerator.defaultLength))
+    if call.arguments.has(words) {
+      if call.arguments.has(charset) { throw call.misuse(.conflict(words.display, charset.display)) }
+      return SecretGenerator(.words(number ?? SecretGenerator.defaultWords))
     }
-    if call.arguments.has(words) { throw call.misuse(.conflict(words.display, charset.display)) }
+    return try call.characterGenerator(length: number, charset: call.arguments.text(charset))
+  }
+
+  /// Returns the characters that a description names.
+  ///
+  /// - Throws: a usage error.
+  static func charset(_ description: String, _ call: CommandCall) throws -> GeneratorCharset {
     do {
-      let set = try GeneratorCharset(description)
-      return SecretGenerator(.characters(set, length: number ?? SecretGenerator.defaultLength))
+      return try GeneratorCharset(description)
     } catch {
       switch error {
       case .unknownName:
@@ -72,5 +76,22 @@ enum GenerateCommand: Command {
       call, mayReplace: call.arguments.has(AddCommand.update), isLocal: call.arguments.has(AddCommand.local))
     try storage.storeGenerated(by: generator, call, clipboard: clipboard)
     return .done
+  }
+}
+
+extension CommandCall {
+  /// Returns the generator of secrets from characters.
+  ///
+  /// - Parameters:
+  ///   - length: the number of characters; nil for the setting or the default.
+  ///   - charset: the characters, as for `--charset`; nil for the setting or the default.
+  /// - Throws: a usage error; the errors of `configuration()`.
+  func characterGenerator(length: Int?, charset: String? = nil) throws -> SecretGenerator {
+    let configuration = try configuration()
+    let description = charset ?? configuration.text(.generateCharset)
+    return SecretGenerator(
+      .characters(
+        try description.map { try GenerateCommand.charset($0, self) } ?? .standard,
+        length: length ?? configuration.number(.generateLength) ?? SecretGenerator.defaultLength))
   }
 }

@@ -16,8 +16,8 @@ enum GetCommand: Command {
     "out", .required(ValueDeclaration("FILE", .text, completion: .file)),
     help: "write the secret to a new file that only you can read")
   static let at = OptionDeclaration(
-    "at", .required(ValueDeclaration("REV", .text)),
-    help: "an older version: a commit in any notation of git, or digits of a revision of the secret")
+    "at", .required(ValueDeclaration("REV|DATE", .text)),
+    help: "an older version: a commit in any notation of git, digits of a revision of the secret, or a date")
   static let qr = OptionDeclaration("qr", help: "show the secret as a QR code, for a camera")
   static let reveal = OptionDeclaration("reveal", help: "include the secret in the output of `--json`")
 
@@ -30,8 +30,9 @@ enum GetCommand: Command {
         + "`{\"base64\":\"...\"}`. Without `--reveal`, nothing is decrypted.",
       "`--out` creates a file that only you can read. It never overwrites a file and never follows a link.",
       "`--at` reads the store's history: the item is found by its id in that commit, even if it had another name, and "
-        + "a deleted item by its name. Give a revision by 8 digits or more, as `keytree history` shows them. A secret "
-        + "is printed only if a member of the item's group has signed the old record.",
+        + "a deleted item by its name. Give a revision by 8 digits or more, as `keytree history` shows them. A date is "
+        + "`yesterday`, `3 days ago`, `2026-11-01` (the end of that day, UTC) or `2026-11-01 14:30`. A secret is "
+        + "printed only if a member of the item's group has signed the old record.",
       "`--copy` selects a conflict copy that a merge has kept; `keytree resolve` lists them.",
     ] + ClipboardTarget.details + [
       "`--qr` draws black on white on a terminal, regardless of its colours, and plain blocks in a pipe. A QR code "
@@ -50,6 +51,7 @@ enum GetCommand: Command {
       Example("keytree get github.com/alice --clip", "copies it to the clipboard for 45 seconds"),
       Example("keytree get wifi/home --qr", "shows it as a QR code"),
       Example("keytree get github.com/alice --at HEAD~3", "prints the secret as it was three commits ago"),
+      Example("keytree get github.com/alice --at 2026-11-01", "prints the secret as it was at the end of that day"),
     ],
     exitCodes: [3, 4, 6, 7, 8, 9, 11])
 
@@ -60,7 +62,8 @@ enum GetCommand: Command {
     var past: PastItem?
     if let revision = call.arguments.text(at) { past = try PastItem(call, selection, at: revision) }
     if call.arguments.has(attributes) || (call.globals.json && !needsSecret(call)) {
-      show(try record(past, call, selection, in: try call.openIndex()), call)
+      let isForPerson = call.console.outputIsTerminal && !call.globals.json
+      call.show(try record(past, call, selection, in: try call.openIndex(), letsChoose: isForPerson))
       return .done
     }
     let delivery = try Delivery(call)
@@ -68,10 +71,12 @@ enum GetCommand: Command {
     defer { call.explain(keyring.engineStatistics) }
     // GnuPG is located and checked while the index is searched.
     keyring.warmUp()
-    let record = try record(past, call, selection, in: keyring.index)
+    let record = try record(past, call, selection, in: keyring.index, letsChoose: delivery.isForPerson)
     let secret =
       if let past { try past.secret(in: keyring) } else {
-        try keyring.secret(for: record, matching: selection.query(for: record))
+        // An item that the user chose from a list is not what the selection describes.
+        try keyring.secret(
+          for: record, matching: selection.query(for: record) ?? Query(predicates: [.path(record.path)]))
       }
     try delivery.deliver(secret, of: record)
     return .done
@@ -87,7 +92,7 @@ enum GetCommand: Command {
     let copy = try ConflictSelection(call: call, keyring: keyring).one(of: selection)
     if call.arguments.has(attributes) || (call.globals.json && !needsSecret(call)) {
       guard copy.signer != nil else { throw KeyringError.itemDamaged(copy.record.reference, .badSignature) }
-      show(copy.record, call)
+      call.show(copy.record)
     } else {
       try delivery.deliver(try keyring.secret(of: copy), of: copy.record)
     }
@@ -107,30 +112,37 @@ enum GetCommand: Command {
       clipboard = try ClipboardTarget(call)
     }
 
+    /// True if only the user sees the secret: on the terminal or in the clipboard.
+    var isForPerson: Bool {
+      if call.globals.json || file != nil { return false }
+      return clipboard != nil || call.console.outputIsTerminal
+    }
+
     func deliver(_ secret: borrowing SecretBytes, of record: ItemRecord) throws {
       if let clipboard {
-        if call.globals.json { show(record, call) }
+        if call.globals.json { call.show(record) }
         try clipboard.deliver(secret, as: "the secret of \(record.reference.text)")
       } else if call.arguments.has(qr) {
         try call.console.draw(secret, isPlain: call.environment.terminalKind == "dumb")
       } else if let file {
         try file.write(secret)
-        if call.globals.json { show(record, call) }
+        if call.globals.json { call.show(record) }
         call.console.say("Wrote \(file.path).")
       } else if call.globals.json {
         call.console.write(RecordMembers.of(record), secret: secret)
       } else {
-        call.console.write(secret: secret)
+        try call.show(secret, of: record)
       }
     }
   }
 
   /// Returns the past item, if one was requested, else the current one.
   private static func record(
-    _ past: PastItem?, _ call: CommandCall, _ selection: ItemSelection, in index: Index
+    _ past: PastItem?, _ call: CommandCall, _ selection: ItemSelection, in index: Index,
+    letsChoose: Bool = false
   ) throws -> ItemRecord {
     if let past { return past.record }
-    return try call.findOne(selection, in: index)
+    return try call.findOne(selection, in: index, letsChoose: letsChoose)
   }
 
   private static func needsSecret(_ call: CommandCall) -> Bool {
@@ -150,27 +162,5 @@ enum GetCommand: Command {
     }
     let exclusive = [attributes, out, ClipboardTarget.clip, qr, reveal].filter(call.arguments.has)
     if exclusive.count > 1 { throw call.misuse(.conflict(exclusive[0].display, exclusive[1].display)) }
-  }
-
-  /// Prints the attributes, one per line, or as one JSON object.
-  private static func show(_ record: ItemRecord, _ call: CommandCall) {
-    if call.globals.json {
-      call.console.write(RecordMembers.of(record))
-      return
-    }
-    // A request for the attributes of one item shows their complete values.
-    var table = Table(
-      ["attribute", "value"], isTerminal: call.console.outputIsTerminal, cellWidth: nil)
-    let fixed: [AttributeName] = [
-      .itemClass, .id, .revision, .group, .created, .modified, .secretModified,
-    ]
-    table.add(["reference", record.reference.text])
-    for name in fixed {
-      table.add([Array(name.text.utf8), record.value(of: name)?.shownBytes ?? []])
-    }
-    for entry in record.attributes.entries {
-      table.add([Array(entry.name.text.utf8), entry.value.shownBytes])
-    }
-    call.console.write(table)
   }
 }

@@ -7,7 +7,7 @@ internal import KeyringModel
 enum MoveCommand: Command {
   static let history = HistoryUse.after
   static let declaration = CommandDeclaration(
-    name: "mv", summary: "rename an item",
+    name: "mv", aliases: ["move", "rename"], summary: "rename an item",
     details: [
       "Parts that the new name does not give do not change: if the new name has no account, the account is kept. The "
         + "class never changes. The attribute options set new values, too. Id, revision and persistent references do "

@@ -23,11 +23,23 @@ struct OneTimePasswordItem {
     let given = try call.givenAttributes()
     let isNamed =
       switch try call.itemName(0) {
-      case .named(let itemClass, _, _): itemClass != nil || given.itemClass != nil
+      case .named(let itemClass, _): itemClass != nil || given.itemClass != nil
       case .reference, .id: true
       case nil: given.itemClass != nil
       }
     self.isNamed = record.field == FieldName.oneTimePassword || isNamed
+  }
+
+  /// Finds the seed of a login: its field `otp`.
+  ///
+  /// - Throws: `noMatch` if the login has none; `KeyringError`.
+  init(_ call: CommandCall, ofLogin login: ItemRecord, in keyring: Keyring) throws {
+    (self.call, self.keyring) = (call, keyring)
+    let fields = try call.login(of: login, in: keyring.index).fields
+    guard let seed = fields.first(where: { $0.field == FieldName.oneTimePassword }) else {
+      throw CommandError.noMatch("\(login.reference.text) --field \(FieldName.oneTimePassword)")
+    }
+    (record, query, isNamed) = (seed, .fields(of: login), true)
   }
 
   /// Returns the record that an item's name selects here: its field `otp`, or the item itself if it has none.

@@ -12,7 +12,8 @@ enum OtpCommand: Command {
     "ITEM", .bytes, count: .optional, completion: .item, help: "the item")
   static let qr = OptionDeclaration(
     "qr", help: "show the seed as a QR code for an authenticator app; no code is generated")
-  static let reveal = OptionDeclaration("reveal", help: "include the code in the output of `--json`")
+  static let attributes = OptionDeclaration(
+    "attributes", help: "print the attributes instead of a code; nothing is decrypted and no counter changes")
 
   private static let add = CommandDeclaration(
     name: "add", summary: "store a one-time password seed",
@@ -43,10 +44,10 @@ enum OtpCommand: Command {
         + "Base32 alone is accepted only if you name the item by a reference, by its id, or with its class.",
       "With a counter, the next value is stored before the code is shown, so that no code is shown twice. This is a "
         + "change like any other, with a commit.",
-      "`--json` prints the attributes, and with `--reveal` also the code and the `seconds` for which it is valid. "
-        + "Without `--reveal`, nothing is decrypted and no counter changes.",
+      "`--json` prints the attributes, the code and the `seconds` for which it is valid. With `--clip`, the code is "
+        + "only copied.",
     ] + ClipboardTarget.details,
-    operands: [item], options: ClipboardTarget.options + [qr, reveal] + AttributeOptions.all,
+    operands: [item], options: ClipboardTarget.options + [qr, attributes] + AttributeOptions.all,
     subcommands: [add],
     examples: [
       Example("keytree otp github.com/alice", "prints the code"),
@@ -61,16 +62,16 @@ enum OtpCommand: Command {
 
   static func run(_ call: CommandCall) throws -> ExitCode {
     if isAdding(call) {
-      if let option = (ClipboardTarget.options + [qr, reveal]).first(where: call.arguments.has) {
+      if let option = (ClipboardTarget.options + [qr, attributes]).first(where: call.arguments.has) {
         throw call.misuse(.other("\(option.display) applies to a code, not to a new seed"))
       }
       try NewSeed.store(call)
       return .done
     }
     try refuseContradictions(call)
-    if call.globals.json, !call.arguments.has(reveal), !call.arguments.has(ClipboardTarget.clip) {
+    if call.arguments.has(attributes) {
       let (record, _) = try OneTimePasswordItem.record(call, in: try call.openIndex())
-      call.console.write(RecordMembers.of(record))
+      call.show(record)
       return .done
     }
     let clipboard = try ClipboardTarget(call)
@@ -116,7 +117,7 @@ enum OtpCommand: Command {
     let console = call.console
     if call.globals.json {
       var members = RecordMembers.of(item.record).filter { $0.name != "code" && $0.name != "seconds" }
-      if call.arguments.has(reveal) {
+      if clipboard == nil {
         if let seconds = code.seconds { members.append(JSONMember("seconds", .integer(seconds))) }
         console.write(members, secret: code.digits, named: "code")
       } else {
@@ -134,14 +135,11 @@ enum OtpCommand: Command {
   }
 
   private static func refuseContradictions(_ call: CommandCall) throws {
-    if call.arguments.has(reveal), !call.globals.json {
-      throw call.misuse(.other("--reveal requires --json"))
-    }
     try ClipboardTarget.refuseContradictions(call)
     if call.arguments.has(qr), call.globals.json {
       throw call.misuse(.conflict(qr.display, GlobalOptions.json.display))
     }
-    let exclusive = [ClipboardTarget.clip, qr, reveal].filter(call.arguments.has)
+    let exclusive = [ClipboardTarget.clip, qr, attributes].filter(call.arguments.has)
     if exclusive.count > 1 { throw call.misuse(.conflict(exclusive[0].display, exclusive[1].display)) }
   }
 

@@ -7,7 +7,7 @@ internal import KeyringModel
 enum RemoveCommand: Command {
   static let history = HistoryUse.after
   static let declaration = CommandDeclaration(
-    name: "rm", summary: "remove items",
+    name: "rm", aliases: ["delete", "remove"], summary: "remove items",
     details: [
       "Each name must match exactly one item: if several match, the candidates are listed and nothing is removed. All "
         + "items are removed with their fields in one step, or nothing is removed. The command does not prompt. With "

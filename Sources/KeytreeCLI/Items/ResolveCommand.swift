@@ -62,7 +62,8 @@ enum ResolveCommand: Command {
     if copies.isEmpty, isNamed { throw conflicts.none }
     for copy in copies {
       let holder = try keyring.holder(of: copy)
-      let conflict = Conflict(copy: copy, holder: holder, policy: keyring.policy)
+      let signer = try holder.flatMap { try keyring.verifiedRecords(of: [$0]).first?.signer }
+      let conflict = Conflict(copy: copy, holder: holder, holderSigner: signer, policy: keyring.policy)
       if call.globals.json {
         call.console.write(conflict.json)
       } else {
@@ -84,6 +85,7 @@ enum ResolveCommand: Command {
 private struct Conflict {
   let copy: ConflictCopy
   let holder: ItemRecord?
+  let holderSigner: Fingerprint?
   let policy: Policy
 
   /// The differences as text, escaped: first the value in the item, then the value in the copy.
@@ -94,6 +96,11 @@ private struct Conflict {
     facts.add("copy", copy.shortName)
     facts.add("signed", signed)
     if let holder {
+      let who = holderSigner.map { policy.people[$0]?.name ?? $0.text }
+      facts.add(
+        "item",
+        who.map { "signed by \($0), changed \(holder.modified.rfc3339)" }
+          ?? "not signed by a member of its group")
       let times = [holder, record].map(\.secretModified.rfc3339)
       facts.add(
         "secret",

@@ -9,11 +9,14 @@ internal import Terminal
 enum UndeleteCommand: Command {
   static let history = HistoryUse.after
   static let item = OperandDeclaration(
-    "ITEM", .bytes, count: .optional, help: "the item, by its former name or by its id")
+    "ITEM", .bytes, count: .optional,
+    help: "the item, by its former name or by its id; without it, all deleted items are listed")
 
   static let declaration = CommandDeclaration(
     name: "undelete", summary: "restore a deleted item",
     details: [
+      "Without ITEM, lists the deleted items, the last one first, with the author and the time of the commit that "
+        + "deleted them. This list is not verified.",
       "Restores the last version unchanged: the id, the attributes, the times, and the encrypted file, byte for byte. "
         + "Fields that were deleted together with a login are restored with it. If several deleted items had the "
         + "name, the candidates are listed with their ids. If the item was in several groups, you must also give its "
@@ -23,10 +26,16 @@ enum UndeleteCommand: Command {
       "`keytree get ITEM --at REV` prints the secret of a deleted item and restores nothing.",
     ],
     operands: [item], options: [AttributeOptions.field] + AttributeOptions.all,
-    examples: [Example("keytree undelete github.com/alice", "restores the item")],
+    examples: [
+      Example("keytree undelete", "lists the deleted items"),
+      Example("keytree undelete github.com/alice", "restores the item"),
+    ],
     exitCodes: [3, 4, 5, 6, 7, 8, 9, 10, 11, 12])
 
   static func run(_ call: CommandCall) throws -> ExitCode {
+    if call.arguments.operands.isEmpty, try call.givenAttributes() == GivenAttributes() {
+      return try list(call)
+    }
     let selection = try call.selection(0)
     let repository = try call.requireRepository()
     let keyring = try call.openKeyring()
@@ -49,6 +58,61 @@ enum UndeleteCommand: Command {
     return .done
   }
 
+  /// Lists the items that can be restored. A field is listed only if its item still exists.
+  private static func list(_ call: CommandCall) throws -> ExitCode {
+    let repository = try call.requireRepository()
+    try call.commitPending()
+    let index = try call.openIndex()
+    var removals = try RemovedItems(below: [StoreLayout.items], in: repository).removals
+    var ids: Set<ItemID> = []
+    removals.removeAll { !ids.insert($0.record.id).inserted }
+    let present = try presentIDs(among: removals.map(\.record.id), in: index)
+    removals.removeAll { present.contains($0.record.id) }
+    let logins = Set(removals.filter { $0.record.field == nil }.map(\.record.loginPlace))
+    removals.removeAll { $0.record.field != nil && logins.contains($0.record.loginPlace) }
+    if removals.isEmpty {
+      call.console.say("No deleted item can be restored.")
+      return .done
+    }
+    let isTerminal = call.console.outputIsTerminal
+    var table = Table(
+      ["deleted", "item", "label", "id", "who"], isTerminal: isTerminal,
+      width: isTerminal ? call.console.width : nil, hasColor: call.environment.allowsColor)
+    for removal in removals {
+      let record = removal.record
+      if call.globals.json {
+        let members = RecordMembers.of(record).filter { !["author", "deleted"].contains($0.name) }
+        call.console.write(
+          members + [
+            JSONMember("author", .string(removal.author)), JSONMember("deleted", .string(removal.time.rfc3339)),
+          ])
+        continue
+      }
+      let time = removal.time.rfc3339
+      let field = record.field.map { " --field \($0)" } ?? ""
+      table.add([
+        Array((isTerminal ? String(time.prefix(10)) : time).utf8), record.shortName + Array(field.utf8),
+        record.attributes[.label]?.shownBytes ?? [], Array("#\(record.id.hex.prefix(12))".utf8),
+        Array(removal.author.utf8),
+      ])
+    }
+    call.console.write(table)
+    call.console.say("hint: `keytree undelete ITEM` restores one; give the id if several had the name.")
+    return .done
+  }
+
+  /// The largest number of ids that are searched for; for more, all items are read.
+  private static let few = 32
+
+  private static func presentIDs(among ids: [ItemID], in index: Index) throws -> Set<ItemID> {
+    if ids.count > few {
+      var all = Query()
+      all.includesFields = true
+      return Set(try index.find(all).items.map(\.id))
+    }
+    return Set(try index.find(ids.map { Query(predicates: [.id($0)]) }).flatMap(\.items).map(\.id))
+  }
+
   /// Returns the one selected deleted item, and the fields that were deleted together with it.
   private static func deletedItems(
     _ call: CommandCall, _ selection: ItemSelection, _ keyring: Keyring, _ repository: Repository
@@ -56,7 +120,7 @@ enum UndeleteCommand: Command {
     let removals = try call.removals(selection, repository)
     var deleted: [ItemRecord] = []
     var ids: Set<ItemID> = []
-    for record in removals.map(\.record) where selection.accepts(record) && ids.insert(record.id).inserted {
+    for record in selection.selected(among: removals.map(\.record)) where ids.insert(record.id).inserted {
       // An item that was renamed, or that is now kept only on this machine, is not deleted.
       if try isGone(record, keyring.index) { deleted.append(record) }
     }

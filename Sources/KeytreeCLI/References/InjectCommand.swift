@@ -19,7 +19,8 @@ enum InjectCommand: Command {
     name: "inject", summary: "insert secrets into a template",
     details: [
       "Every `{{ keytree://CLASS/CONTAINER/NAME }}` in the template is replaced by the secret of that item, byte for "
-        + "byte. Other text between `{{` and `}}` is not changed.",
+        + "byte. Other text between `{{` and `}}` is not changed; text that looks like a reference and is not one is an "
+        + "error.",
       "Nothing is written until all references are resolved. Each item is decrypted once.",
     ],
     options: [input, output, force],
@@ -35,7 +36,7 @@ enum InjectCommand: Command {
     if call.arguments.has(force), target == nil { throw call.misuse(.other("--force requires --out")) }
     if let target, !call.arguments.has(force) { try requireNothingThere(target) }
     let template = try template(path, call)
-    let secrets = try ResolvedReferences(template.references, call)
+    let secrets = try ResolvedReferences(template.references.map { (.reference($0), $0.text) }, call)
     let text = template.filled(with: secrets)
     guard let target else {
       call.console.writeExactly(text)
@@ -85,6 +86,8 @@ enum InjectCommand: Command {
       let reason =
         switch error {
         case .notClosed(let line): "line \(line): a reference is not closed by `}}`"
+        case .looksLikeReference(let line):
+          "line \(line): the text after `{{` looks like a reference but does not begin with `keytree://`"
         case .noReference(let line): "line \(line): the text between `{{` and `}}` is not a valid reference"
         }
       throw CommandError.other(

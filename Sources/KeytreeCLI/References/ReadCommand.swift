@@ -5,33 +5,31 @@ internal import KeyringModel
 internal import Secrets
 internal import Terminal
 
-/// `keytree read`: prints the secret that a reference names.
+/// `keytree read`: prints the secret of an item, for programs.
 enum ReadCommand: Command {
-  static let reference = OperandDeclaration(
-    "REF", .text, completion: .item,
-    help: "a reference, `keytree://CLASS/CONTAINER/NAME` or `keytree://id/DIGITS`")
+  static let item = OperandDeclaration(
+    "ITEM", .bytes, completion: .item, help: "the item: a reference, `container/account`, or `#` and digits of its id")
 
   static let declaration = CommandDeclaration(
-    name: "read", summary: "print the secret that a reference names",
+    name: "read", summary: "print the secret of an item, for programs",
     details: [
-      "Like `get`, but for programs: it accepts only a reference, which names exactly one item. The secret is printed "
-        + "byte for byte; on a terminal a line feed follows."
+      "Like `get`, but for programs: there are no options, and the user never chooses among several items. A "
+        + "reference names exactly one item. The secret is printed byte for byte; on a terminal a line feed follows."
     ],
-    operands: [reference],
+    operands: [item],
     examples: [
       Example("keytree read keytree://generic-password/mailer/bot", "prints the secret"),
+      Example("keytree read generic:mailer/bot", "the same, if no other item has this name"),
       Example(
         "keytree read keytree://id/0123456789abcdef0123456789abcdef",
         "finds the item by its id, even if it was renamed"),
     ],
-    exitCodes: [3, 4, 7, 8, 9])
+    exitCodes: [3, 4, 6, 7, 8, 9])
 
   static func run(_ call: CommandCall) throws -> ExitCode {
-    guard let text = call.arguments.operand(0)?.text, let reference = ItemReference(text) else {
-      throw call.misuse(ItemName.Problem.badReference.usage)
-    }
-    let resolved = try ResolvedReferences([reference], call)
-    call.console.write(secret: resolved[reference].copy())
+    guard let name = try call.itemName(0) else { throw call.misuse(.missingOperand(item.value.name)) }
+    let resolved = try ResolvedReferences([(name, call.nameForMessages(0))], call)
+    call.console.write(secret: resolved[name].copy())
     return .done
   }
 }

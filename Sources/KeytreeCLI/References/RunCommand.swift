@@ -9,8 +9,8 @@ internal import Terminal
 /// `keytree run`: runs a program with secrets in its environment.
 enum RunCommand: Command {
   static let variable = OptionDeclaration(
-    "env", short: "e", .required(ValueDeclaration("NAME=REF", .bytes)),
-    help: "set a variable to the secret of a reference", isRepeatable: true)
+    "env", short: "e", .required(ValueDeclaration("NAME=ITEM", .bytes)),
+    help: "set a variable to the secret of an item: a reference, or any other name", isRepeatable: true)
   static let file = OptionDeclaration(
     "env-file", .required(ValueDeclaration("FILE", .text, completion: .file)),
     help: "read variables from lines `NAME=VALUE`; values that are references are replaced",
@@ -19,9 +19,10 @@ enum RunCommand: Command {
   static let declaration = CommandDeclaration(
     name: "run", summary: "run a program with secrets in its environment",
     details: [
-      "A variable whose value is a reference, `keytree://...`, is set to the secret. Variables come from the "
-        + "environment, `--env-file` and `--env`; the later ones win. All references are resolved first: if one "
-        + "cannot be resolved, nothing is started. Each item is decrypted once.",
+      "`--env` sets a variable to the secret of an item. A variable of the environment or of `--env-file` is set to a "
+        + "secret only if its value is a reference, `keytree://...`; any other value is passed on unchanged. Variables "
+        + "come from the environment, `--env-file` and `--env`; the later ones win. All names are resolved first: if "
+        + "one cannot be resolved, nothing is started. Each item is decrypted once.",
       "The program replaces keytree: no shell is started, and the program has its own exit status, signals and "
         + "terminal. Its options follow `--`. If it cannot be started, the status is 127 if it does not exist, else "
         + "126.",
@@ -33,8 +34,7 @@ enum RunCommand: Command {
     ],
     options: [variable, file],
     examples: [
-      Example(
-        "keytree run --env TOKEN=keytree://generic-password/ci/deploy -- ./deploy --all", "sets one variable"),
+      Example("keytree run --env TOKEN=generic:ci/deploy -- ./deploy --all", "sets one variable"),
       Example("keytree run --env-file app.env -- node server.js", "sets the variables of a file"),
     ],
     exitCodes: [3, 4, 7, 8, 9])
@@ -43,22 +43,21 @@ enum RunCommand: Command {
     let words = call.arguments.operands.map(\.bytes)
     let inherited = call.environment.launch?.variables ?? call.environment.entries
     var program = ProgramReplacement(words, variables: inherited)
-    var references: [(name: String, reference: ItemReference)] = []
-    for (name, value) in try variables(inherited, call) {
-      if let reference = try reference(value, name) {
-        references.removeAll { $0.name == name }
-        references.append((name, reference))
+    var items: [(variable: String, item: ItemName, text: String)] = []
+    for (name, value, isItem) in try variables(inherited, call) {
+      items.removeAll { $0.variable == name }
+      if let item = try item(value, isItem: isItem, of: name) {
+        items.append((name, item, Escaping.terminal.show(value)))
       } else {
-        references.removeAll { $0.name == name }
         program.set(name, to: value)
       }
     }
-    let secrets = try ResolvedReferences(references.map(\.reference), call)
-    for (name, reference) in references {
-      let secret = secrets[reference]
+    let secrets = try ResolvedReferences(items.map { ($0.item, $0.text) }, call)
+    for (name, item, text) in items {
+      let secret = secrets[item]
       guard unsafe !secret.withBytes({ unsafe $0.contains(0) }) else {
         throw CommandError.other(
-          .failure, message: "cannot set \(name) to \(reference.text): the secret contains a NUL",
+          .failure, message: "cannot set \(name) to \(text): the secret contains a NUL",
           hint: "pass it in a file: `keytree get ITEM --out FILE`")
       }
       program.set(name, to: secret)
@@ -76,12 +75,12 @@ enum RunCommand: Command {
       words, ErrorReport.systemMessage(problem), hint: hint(problem), problem == ENOENT ? 127 : 126, call)
   }
 
-  /// Returns the variables to set, in order. A variable of the environment is included only if its value is a
-  /// reference.
+  /// Returns the variables to set, in order, and whether the value is the name of an item in any form. A variable of
+  /// the environment is included only if its value is a reference.
   private static func variables(
     _ inherited: [[UInt8]], _ call: CommandCall
-  ) throws -> [(name: String, value: [UInt8])] {
-    var result: [(name: String, value: [UInt8])] = []
+  ) throws -> [(name: String, value: [UInt8], isItem: Bool)] {
+    var result: [(name: String, value: [UInt8], isItem: Bool)] = []
     for entry in inherited {
       guard let equals = entry.firstIndex(of: UInt8(ascii: "=")),
         entry[(equals + 1)...].starts(with: ItemReference.scheme.utf8)
@@ -91,23 +90,21 @@ enum RunCommand: Command {
         let shown = Escaping.terminal.show(Array(entry[..<equals]))
         throw CommandError.other(
           .usage, message: "a variable whose value is a reference has a name that is not UTF-8: \(shown)",
-          hint: "set another variable with `--env NAME=REF`, and unset this one")
+          hint: "set another variable with `--env NAME=ITEM`, and unset this one")
       }
-      result.append((name, Array(entry[(equals + 1)...])))
+      result.append((name, Array(entry[(equals + 1)...]), false))
     }
     for word in call.arguments.values(file) {
       guard let path = word.text else { throw call.misuse(.notText(file.display)) }
-      result += try variables(ofFile: path)
+      result += try variables(ofFile: path).map { ($0.name, $0.value, false) }
     }
     for word in call.arguments.values(variable) {
       let equals = word.bytes.firstIndex(of: UInt8(ascii: "=")) ?? 0
       let value = word.bytes.dropFirst(equals + 1)
-      guard equals > 0, VariableFile.isName(word.bytes[..<equals]),
-        value.starts(with: ItemReference.scheme.utf8)
-      else {
-        throw call.misuse(.other("`--env` takes NAME=REF, where REF is a reference: `keytree://...`"))
+      guard equals > 0, VariableFile.isName(word.bytes[..<equals]), !value.isEmpty else {
+        throw call.misuse(.other("`--env` takes NAME=ITEM: the name of a variable and the name of an item"))
       }
-      result.append((String(decoding: word.bytes[..<equals], as: UTF8.self), Array(value)))
+      result.append((String(decoding: word.bytes[..<equals], as: UTF8.self), Array(value), true))
     }
     return result
   }
@@ -129,17 +126,24 @@ enum RunCommand: Command {
     }
   }
 
-  /// Returns the reference in a value, or nil if the value is anything else.
+  /// Returns the item that a value names, or nil if the value is anything else.
   ///
-  /// - Throws: `other` if it begins like a reference but is invalid, because the program would use it as the secret.
-  private static func reference(_ value: [UInt8], _ name: String) throws -> ItemReference? {
-    guard value.starts(with: ItemReference.scheme.utf8) else { return nil }
-    guard let reference = ItemReference(String(decoding: value, as: UTF8.self)) else {
+  /// - Parameter isItem: true if the value is certainly the name of an item; else only a reference is one.
+  /// - Throws: `other` if it is not a valid name, or begins like a reference but is invalid, because the program would
+  ///   use it as the secret; a usage error does not repeat the value.
+  private static func item(_ value: [UInt8], isItem: Bool, of variable: String) throws -> ItemName? {
+    guard isItem || value.starts(with: ItemReference.scheme.utf8) else { return nil }
+    do {
+      return try ItemName(Word(value))
+    } catch {
+      let isReference = error == .badReference
       throw CommandError.other(
-        .usage, message: "the value of \(name) begins like a reference but is not a valid one",
+        .usage,
+        message: isReference
+          ? "the value of \(variable) begins like a reference but is not a valid one"
+          : "the value of \(variable) is not the name of an item",
         hint: "a reference is `keytree://CLASS/CONTAINER/NAME`; `keytree get ITEM --attributes` shows it")
     }
-    return reference
   }
 
   /// Returns the hint for an error of `execve(2)`.

@@ -1,9 +1,11 @@
+internal import CommandSupport
 internal import KeyringModel
 internal import Secrets
 
 /// A text that contains references, `{{ keytree://CLASS/CONTAINER/NAME }}`, to be replaced by secrets.
 ///
-/// Anything else between `{{` and `}}` belongs to other programs and stays as it is.
+/// Other text between `{{` and `}}` belongs to other programs and stays as it is, unless it contains the scheme of a
+/// reference or begins with `keytree`: it was meant as a reference, and would not be replaced.
 struct SecretTemplate {
   /// A problem with a text. Lines are counted from 1.
   enum Problem: Error, Equatable {
@@ -11,6 +13,8 @@ struct SecretTemplate {
     case notClosed(line: Int)
     /// Text that begins like a reference is not a valid one.
     case noReference(line: Int)
+    /// The name of an item without the scheme, or a reference with other text in front of it.
+    case looksLikeReference(line: Int)
   }
 
   private enum Part {
@@ -32,6 +36,7 @@ struct SecretTemplate {
     while position < text.count {
       if text[position] == UInt8(ascii: "\n") { line += 1 }
       guard let name = Self.startOfReference(text, at: position) else {
+        if Self.looksLikeReference(text, at: position) { throw .looksLikeReference(line: line) }
         position += 1
         continue
       }
@@ -64,7 +69,7 @@ struct SecretTemplate {
           unsafe result.append(contentsOf: UnsafeRawBufferPointer(rebasing: $0[range]))
         }
       case .reference(let reference):
-        unsafe secrets[reference].withBytes { unsafe result.append(contentsOf: $0) }
+        unsafe secrets[.reference(reference)].withBytes { unsafe result.append(contentsOf: $0) }
       }
     }
     return result
@@ -76,6 +81,16 @@ struct SecretTemplate {
     let start = text[(position + 2)...].firstIndex { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") }
     guard let start, text[start...].starts(with: ItemReference.scheme.utf8) else { return nil }
     return start
+  }
+
+  /// Returns true if `{{` at a position is followed by text that was probably meant as a reference: with the scheme or
+  /// the word `keytree` in any case before the end of the line or `}}`.
+  private static func looksLikeReference(_ text: [UInt8], at position: Int) -> Bool {
+    guard text[position...].starts(with: "{{".utf8) else { return false }
+    let rest = text[(position + 2)...].prefix { $0 != UInt8(ascii: "\n") }
+    let inside = String(decoding: rest[..<(endOfReference(rest) ?? rest.endIndex)], as: UTF8.self).lowercased()
+    return inside.contains(ItemReference.scheme)
+      || inside.drop { $0.isWhitespace || $0 == "{" }.hasPrefix("keytree")
   }
 
   private static func endOfReference(_ rest: ArraySlice<UInt8>) -> Int? {

@@ -24,8 +24,8 @@ struct RotationAcceptance {
     defer { call.explain(keyring.engineStatistics) }
     try Self.requireAdmin(keyring)
     let list = try Rotations(call, keyring).list
-    let meant = list.entries.filter { selection.accepts($0.record) }
-    guard let record = try call.settleOne(meant.map(\.record)) else {
+    let meant = selection.selected(among: list.entries.map(\.record))
+    guard let record = try call.settleOne(meant) else {
       let item = try call.findOne(selection, in: keyring.index)
       throw CommandError.other(
         .notFound, message: "\(item.reference.text) is not on the rotation list",

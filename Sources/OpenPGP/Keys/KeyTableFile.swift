@@ -57,8 +57,8 @@ enum KeyTableFile {
         guard !keys.isEmpty, let subkey = subkey(fields) else { return nil }
         keys[keys.count - 1].subkeys.append(subkey)
       case ("user", 2):
-        guard !keys.isEmpty, let user = PercentEscapes.decode(Array(fields[1].utf8)[...]) else { return nil }
-        keys[keys.count - 1].userIDs.append(user)
+        guard !keys.isEmpty, let user = PercentEscapes.decode(fields[1].utf8) else { return nil }
+        keys[keys.count - 1].userIDs.append(String(decoding: user, as: UTF8.self))
       default: return nil
       }
     }

@@ -1,5 +1,6 @@
 internal import CGPGME
 internal import CSystem
+internal import Encoding
 internal import Glibc
 
 /// Calls of `gpgconf`, the program that knows the paths of GnuPG. It is run through libgpgme's spawn protocol.
@@ -29,7 +30,7 @@ struct Gpgconf {
       guard let colon = line.firstIndex(of: UInt8(ascii: ":")),
         let value = PercentEscapes.decode(line[line.index(after: colon)...])
       else { continue }
-      values[String(decoding: line[..<colon], as: UTF8.self)] = value
+      values[String(decoding: line[..<colon], as: UTF8.self)] = String(decoding: value, as: UTF8.self)
     }
     guard let home = values["homedir"], let socket = values["agent-socket"],
       home.hasPrefix("/"), socket.hasPrefix("/")

@@ -1,3 +1,4 @@
+package import Encoding
 package import Keyring
 package import KeyringModel
 
@@ -22,12 +23,27 @@ package struct HistoricalStore: Sendable {
     objects = ObjectReader(git: repository.git)
   }
 
-  /// Returns all items in the index of the commit, without unreadable lines. The index is only a hint for finding an
-  /// item.
+  /// Finds the last commit that is not newer than a time, according to the clocks of those who committed.
   ///
+  /// - Returns: Nil if the history begins later.
   /// - Throws: The errors of `Git.run`.
-  package func records() throws -> [ItemRecord] {
-    let files = (UInt8.min...UInt8.max).map { name(of: StoreLayout.shardFile($0, isLocal: false)) }
+  package init?(before time: Timestamp, in repository: Repository) throws {
+    guard try repository.git.commit("HEAD") != nil else { return nil }
+    let seconds = time.microseconds / 1_000_000
+    let output = try repository.git.run(["rev-list", "--max-count=1", "--min-age=\(seconds)", "HEAD"])
+    let name = String(decoding: output, as: UTF8.self).split(separator: "\n").first.map(String.init)
+    guard let name else { return nil }
+    try self.init(at: name, in: repository)
+  }
+
+  /// Returns items in the index of the commit, without unreadable lines. The index is only a hint for finding an item.
+  ///
+  /// - Parameter shards: The shards to read; nil for all.
+  /// - Throws: The errors of `Git.run`.
+  package func records(in shards: [UInt8]? = nil) throws -> [ItemRecord] {
+    let files = (shards ?? Array(UInt8.min...UInt8.max)).map {
+      name(of: StoreLayout.shardFile($0, isLocal: false))
+    }
     return try objects.contents(of: files, limit: StoreLayout.shardLimit).values.flatMap {
       Shard(parsing: $0, number: 0).records
     }

@@ -1,3 +1,4 @@
+package import Encoding
 internal import Keyring
 package import KeyringModel
 
@@ -9,6 +10,10 @@ package struct RemovedItems: Sendable {
     package let record: ItemRecord
     /// The full name of the commit that removed the record.
     package let commit: String
+    /// The author of that commit, which can be any text.
+    package let author: String
+    /// The time of that commit according to its author's clock.
+    package let time: Timestamp
     /// The full name of its parent, which contains the item.
     package let parent: String
   }
@@ -48,7 +53,7 @@ package struct RemovedItems: Sendable {
     }
     let places = commits.flatMap { commit in
       Set(changed.paths[commit.name] ?? []).sorted().flatMap { path in
-        commit.parents.map { (commit: commit.name, parent: $0, path: path) }
+        commit.parents.map { (commit: commit, parent: $0, path: path) }
       }
     }
     let names = try objects.names(of: Set(places.map { place($0.parent, $0.path) }))
@@ -64,7 +69,8 @@ package struct RemovedItems: Sendable {
       guard let record = names[place(parent, path)].flatMap({ records[$0] }), record.path == path else {
         return nil
       }
-      return Removal(record: record, commit: commit, parent: parent)
+      return Removal(
+        record: record, commit: commit.name, author: commit.author, time: commit.time, parent: parent)
     }
   }
 }

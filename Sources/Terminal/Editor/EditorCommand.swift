@@ -1,6 +1,4 @@
-internal import FileSystem
 internal import Glibc
-internal import Subprocess
 
 /// The command that starts an editor, with options that keep it from writing the secret anywhere else.
 ///
@@ -36,48 +34,16 @@ package struct EditorCommand: Equatable, Sendable {
   ///   - folder: the folder of the secret, where temporary files may go.
   /// - Throws: `badCommand`; `notFound`.
   package init(_ text: String, searchPath: String, folder: String) throws(EditorError) {
-    guard let given = Self.split(text), let program = given.first, !program.isEmpty else {
+    guard let given = ProgramCommand.split(text), let program = given.first, !program.isEmpty else {
       throw .badCommand(text)
     }
-    guard let path = Self.locate(program, in: searchPath) else { throw .notFound(program: program) }
+    guard let path = ProgramCommand.locate(program, in: searchPath) else { throw .notFound(program: program) }
     self.path = path
     family = Self.family(of: Self.resolved(path))
     words = given + Self.flags(family)
     let temporary = "TMPDIR=" + folder
     let recovery = "EXINIT=set directory=\(folder) recdir=\(folder)"
     variables = family == .nvi ? [temporary, recovery] : [temporary]
-  }
-
-  /// Returns the words of a command, or nil if a quotation mark is not closed or a backslash ends the text.
-  package static func split(_ text: String) -> [String]? {
-    var words: [String] = []
-    var word: String?
-    var quote: Character?
-    var isEscaped = false
-    for character in text {
-      if isEscaped {
-        // Within double quotes a backslash escapes only a quotation mark and a backslash.
-        if quote == "\"", character != "\"", character != "\\" { word = (word ?? "") + "\\" }
-        word = (word ?? "") + String(character)
-        isEscaped = false
-      } else if character == "\\", quote != "'" {
-        isEscaped = true
-        word = word ?? ""
-      } else if let open = quote {
-        if character == open { quote = nil } else { word = (word ?? "") + String(character) }
-      } else if character == "'" || character == "\"" {
-        quote = character
-        word = word ?? ""
-      } else if character == " " || character == "\t" || character == "\n" {
-        if let done = word { words.append(done) }
-        word = nil
-      } else {
-        word = (word ?? "") + String(character)
-      }
-    }
-    guard quote == nil, !isEscaped else { return nil }
-    if let done = word { words.append(done) }
-    return words
   }
 
   /// Returns the family of the editor with a file name.
@@ -106,12 +72,6 @@ package struct EditorCommand: Equatable, Sendable {
       ]
     case .nvi, .unknown: []
     }
-  }
-
-  /// Returns the executable file of a program, or nil if it is not found.
-  private static func locate(_ program: String, in searchPath: String) -> String? {
-    guard program.contains("/") else { return ProgramSearch.path(of: program, in: searchPath) }
-    return ProgramSearch.isProgram(program) ? program : nil
   }
 
   /// Returns the path after resolving all links, or the path itself if that fails. `realpath(3)`.

@@ -15,6 +15,10 @@ package enum UserFile {
     let file = unsafe keytree_openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0)
     guard file >= 0 else { throw UserFileError(action: "open", path: path, errno: errno) }
     defer { close(file) }
+    return try read(file, path, limit: limit)
+  }
+
+  private static func read(_ file: Int32, _ path: String, limit: Int) throws -> SecretBytes {
     do {
       return try SecretInput.read(descriptor: file, limit: limit)
     } catch {
@@ -26,6 +30,58 @@ package enum UserFile {
     }
   }
 
+  /// Reads a file of settings that only this user or root can change. The content is not secret.
+  ///
+  /// - Returns: the content; nil if the file does not exist.
+  /// - Throws: the errors of `read`; `UserFileError` with `EPERM` if another user can change the file.
+  package static func readOwn(_ path: String, limit: Int) throws -> SecretBytes? {
+    let file = unsafe keytree_openat(AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0)
+    if file < 0, errno == ENOENT || errno == ENOTDIR { return nil }
+    guard file >= 0 else { throw UserFileError(action: "open", path: path, errno: errno) }
+    defer { close(file) }
+    var facts = stat()
+    guard unsafe fstat(file, &facts) == 0 else { throw UserFileError(action: "open", path: path, errno: errno) }
+    guard facts.st_mode & S_IFMT == S_IFREG else { throw UserFileError(action: "read", path: path, errno: EINVAL) }
+    guard facts.st_uid == geteuid() || facts.st_uid == 0, facts.st_mode & 0o022 == 0 else {
+      throw UserFileError(action: "trust", path: path, errno: EPERM)
+    }
+    return try read(file, path, limit: limit)
+  }
+
+  /// Creates or replaces a file of settings, and the folders above it. A link is followed.
+  ///
+  /// - Throws: `UserFileError` with the system's error.
+  package static func replaceOwn(_ path: String, _ bytes: [UInt8]) throws {
+    let folders = path.split(separator: "/", omittingEmptySubsequences: true).dropLast()
+    var folder = ""
+    for name in folders {
+      folder += "/" + name
+      if unsafe mkdir(folder, 0o700) != 0, errno != EEXIST {
+        throw UserFileError(action: "create", path: folder, errno: errno)
+      }
+    }
+    var target = path
+    if let real = unsafe realpath(path, nil) {
+      target = unsafe String(cString: real)
+      unsafe free(real)
+    }
+    // The new content replaces the old one in one step, so that another process never reads a part of it.
+    let temporary = "\(target).\(getpid()).new"
+    let file = unsafe keytree_openat(AT_FDCWD, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    guard file >= 0 else { throw UserFileError(action: "create", path: temporary, errno: errno) }
+    do {
+      defer { close(file) }
+      try write(bytes, to: file, temporary)
+      guard fsync(file) == 0 else { throw UserFileError(action: "write", path: temporary, errno: errno) }
+      guard unsafe rename(temporary, target) == 0 else {
+        throw UserFileError(action: "replace", path: target, errno: errno)
+      }
+    } catch {
+      unsafe unlink(temporary)
+      throw error
+    }
+  }
+
   /// Replaces the content of an existing file. The content is not secret.
   ///
   /// - Throws: `UserFileError` with the system's error.
@@ -33,6 +89,10 @@ package enum UserFile {
     let file = unsafe keytree_openat(AT_FDCWD, path, O_WRONLY | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0)
     guard file >= 0 else { throw UserFileError(action: "open", path: path, errno: errno) }
     defer { close(file) }
+    try write(bytes, to: file, path)
+  }
+
+  private static func write(_ bytes: [UInt8], to file: Int32, _ path: String) throws {
     var written = 0
     while written < bytes.count {
       let count = unsafe bytes.withUnsafeBytes { buffer in

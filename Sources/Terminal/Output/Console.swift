@@ -43,6 +43,8 @@ package final class Console {
   package var diagnosticsIsTerminal: Bool { talk.isTerminal }
   /// True if input comes from a terminal.
   package var inputIsTerminal: Bool { input.isTerminal }
+  /// True if the user can be asked a question.
+  package var canAsk: Bool { input.isTerminal && !refusesInput }
   /// The form in which text from a store is escaped in data.
   package var escaping: Escaping { output.isTerminal ? .terminal : .pipe }
   /// The columns of the terminal that shows data; 80 if the output is not a terminal.
@@ -195,28 +197,31 @@ package final class Console {
   /// - Parameters:
   ///   - name: the name of the item, escaped.
   ///   - limit: the largest number of bytes.
+  ///   - allowsEmpty: true if the secret may be empty.
   /// - Throws: `emptySecret`; `secretsDiffer` if the two entries differ three times; `promptImpossible` on a terminal
   ///   if questions are refused; `secretTooLong`.
-  package func newSecret(for name: String, limit: Int) throws -> SecretBytes {
+  package func newSecret(for name: String, limit: Int, allowsEmpty: Bool = false) throws -> SecretBytes {
     guard input.isTerminal else {
-      let secret: SecretBytes
-      do {
-        secret = try input.readAll(limit: limit)
-      } catch {
-        throw TerminalError(error)
-      }
-      guard !secret.isEmpty else { throw TerminalError.emptySecret }
+      let secret = try readAll(limit: limit)
+      guard allowsEmpty || !secret.isEmpty else { throw TerminalError.emptySecret }
+      noteLineFeed(at: secret)
       return secret
     }
     try requirePerson(for: "Secret for \(name)")
     for _ in 0..<3 {
       let first = try read("Secret for \(name): ", limit: limit)
-      guard !first.isEmpty else { throw TerminalError.emptySecret }
+      guard allowsEmpty || !first.isEmpty else { throw TerminalError.emptySecret }
       let second = try read("Retype the secret: ", limit: limit)
       if first.isEqual(to: second) { return first }
       complain("The two entries differ.")
     }
     throw TerminalError.secretsDiffer
+  }
+
+  /// Mentions a line feed at the end of a secret, because most programs add one that is not part of it.
+  private func noteLineFeed(at secret: borrowing SecretBytes) {
+    guard unsafe secret.withBytes({ unsafe $0.last }) == UInt8(ascii: "\n") else { return }
+    say("The secret ends with a line feed, which is stored, too; `printf %s` prints none.")
   }
 
   /// Reads all of standard input, which is not a terminal.

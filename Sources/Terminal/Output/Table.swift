@@ -5,6 +5,8 @@ package struct Table: Sendable {
 
   private let header: [String]
   private let cellWidth: Int?
+  private let width: Int?
+  private let hasColor: Bool
   private let escaping: Escaping
   private var rows: [[String]] = []
   private var widths: [Int]
@@ -16,8 +18,16 @@ package struct Table: Sendable {
   ///   - isTerminal: true for the terminal form, false for the pipe form.
   ///   - cellWidth: the largest number of columns that a cell may take on a terminal; longer text is cut. In a pipe
   ///     nothing is cut. Nil means no limit.
-  package init(_ header: [String], isTerminal: Bool, cellWidth: Int? = Table.listCellWidth) {
+  ///   - width: the columns of the terminal. Cells are cut so that each line fits, and if that is not enough, the last
+  ///     columns are left out. Nil means no limit.
+  ///   - hasColor: true for a bold header on a terminal.
+  package init(
+    _ header: [String], isTerminal: Bool, cellWidth: Int? = Table.listCellWidth, width: Int? = nil,
+    hasColor: Bool = false
+  ) {
     self.cellWidth = cellWidth
+    self.width = width
+    self.hasColor = hasColor
     self.header = header.map { $0.uppercased() }
     escaping = isTerminal ? .terminal : .pipe
     widths = self.header.map { DisplayWidth.of($0) }
@@ -49,23 +59,52 @@ package struct Table: Sendable {
 
   /// The lines, each ended by a line feed. Without rows there are no lines, not even the header.
   ///
-  /// Lines are not cut: the terminal wraps a line that is too long.
+  /// Without a width, lines are not cut: the terminal wraps a line that is too long.
   package var lines: [TerminalText] {
     guard !rows.isEmpty else { return [] }
     switch escaping {
     case .pipe: return rows.map { TerminalText(composed: $0.joined(separator: "\t") + "\n") }
-    case .terminal: return ([header] + rows).map(align)
+    case .terminal:
+      let widths = width.map(fittingWidths) ?? widths
+      let header = align(header, widths)
+      return [hasColor ? "\u{1B}[1m" + header + "\u{1B}[0m\n" : header + "\n"].map { TerminalText(composed: $0) }
+        + rows.map { TerminalText(composed: align($0, widths) + "\n") }
     }
   }
 
-  private func align(_ row: [String]) -> TerminalText {
+  /// The number of spaces between two columns.
+  private static let gap = 2
+  /// The smallest width to which a column is cut. It has space for a date.
+  private static let smallestWidth = 10
+
+  /// Returns the widths of the columns that fit into a terminal. The widest columns are cut first.
+  private func fittingWidths(_ width: Int) -> [Int] {
+    var widths = widths
+    while widths.count > 1, minimum(widths) > width { widths.removeLast() }
+    var excess = widths.reduce(-Self.gap) { $0 + $1 + Self.gap } - width
+    while excess > 0, let widest = widths.indices.max(by: { widths[$0] < widths[$1] }), widths[widest] > 1 {
+      // Down to the next narrower column, so that columns of the same width are cut alike.
+      let next = widths.filter { $0 < widths[widest] }.max() ?? Self.smallestWidth
+      let step = max(1, min(excess, widths[widest] - max(next, Self.smallestWidth)))
+      widths[widest] -= step
+      excess -= step
+    }
+    return widths
+  }
+
+  private func minimum(_ widths: [Int]) -> Int {
+    widths.reduce(-Self.gap) { $0 + min($1, Self.smallestWidth) + Self.gap }
+  }
+
+  private func align(_ row: [String], _ widths: [Int]) -> String {
     var line = ""
+    let row = zip(row, widths).map { DisplayWidth.cut($0, to: $1) }
     for (index, text) in row.enumerated() {
       line += text
       // Spaces only before more text, so that no line ends with spaces.
       guard row[(index + 1)...].contains(where: { !$0.isEmpty }) else { break }
-      line += String(repeating: " ", count: widths[index] - DisplayWidth.of(text) + 2)
+      line += String(repeating: " ", count: widths[index] - DisplayWidth.of(text) + Self.gap)
     }
-    return TerminalText(composed: line + "\n")
+    return line
   }
 }

@@ -59,6 +59,9 @@ package struct Environment: Sendable {
   /// The folder for data, `$XDG_DATA_HOME`, else `~/.local/share`.
   package var dataHome: String? { folder("XDG_DATA_HOME") ?? home.map { $0 + "/.local/share" } }
 
+  /// The folder for settings, `$XDG_CONFIG_HOME`, else `~/.config`.
+  package var configurationHome: String? { folder("XDG_CONFIG_HOME") ?? home.map { $0 + "/.config" } }
+
   /// The folder for state, `$XDG_STATE_HOME`, else `~/.local/state`.
   package var stateHome: String? { folder("XDG_STATE_HOME") ?? home.map { $0 + "/.local/state" } }
 
@@ -82,6 +85,9 @@ package struct Environment: Sendable {
 
   /// The number of threads that encrypt many items, `$KEYTREE_WORKERS`; 0 for one per processor.
   package var workers: Int { text("KEYTREE_WORKERS").flatMap { Int($0) }.map { min(max($0, 0), 64) } ?? 0 }
+
+  /// True if output on a terminal may have colors: `$NO_COLOR` is empty, and `$TERM` is not `dumb`.
+  package var allowsColor: Bool { text("NO_COLOR") == nil && (terminalKind ?? "dumb") != "dumb" }
 
   /// The kind of terminal, `$TERM`.
   package var terminalKind: String? { text("TERM") }

@@ -1,0 +1,114 @@
+internal import Encoding
+internal import KeyringModel
+
+/// One way to read the name of an item: a container, an account, and attributes that the name contains.
+package struct ItemNameReading: Hashable, Sendable {
+  /// The container, as typed or, for a host, in lower case.
+  package let container: [UInt8]
+  /// The account; nil for any account or none.
+  package let account: [UInt8]?
+  /// The attributes, such as the port.
+  package var attributes: [GivenAttributes.Entry] = []
+  /// True if only internet passwords are meant, because the container is a host.
+  package var isHost = false
+  /// True if the container is compared without regard to case. Such a reading only finds items; it does not describe a
+  /// new one.
+  package var ignoresCase = false
+
+  /// Creates a reading of a name without attributes.
+  package init(_ container: some Sequence<UInt8>, _ account: (some Sequence<UInt8>)?) {
+    (self.container, self.account) = (Array(container), account.map { Array($0) })
+  }
+
+  /// The largest number of `/` at which a name is split.
+  private static let splitLimit = 16
+
+  /// Returns the readings of a name, the preferred one first: as a host and port, split at each `/` from left to right,
+  /// as a container with `/`, and last as a host in any case.
+  ///
+  /// - Parameters:
+  ///   - name: The name without its class.
+  ///   - itemClass: The class; nil for any.
+  static func readings(of name: ArraySlice<UInt8>, _ itemClass: ItemClass?) -> [ItemNameReading] {
+    let slashes = name.indices.filter { name[$0] == UInt8(ascii: "/") }.prefix(splitLimit)
+    var plain = slashes.map { ItemNameReading(name[..<$0], name[($0 + 1)...]) }
+    plain.append(ItemNameReading(name, [UInt8]?.none))
+    guard itemClass ?? .internetPassword == .internetPassword, let first = plain.first else { return plain }
+    var readings: [ItemNameReading] = []
+    if let host = HostName(authority: first.container), let port = host.port {
+      readings.append(.host(host.host, first.account, [.init(name: .port, number: port)]))
+    }
+    let lowerCase = HostName.lowerCase(first.container)
+    readings += plain
+    if lowerCase != first.container { readings.append(.host(lowerCase, first.account, [])) }
+    // Other programs, such as those that use SecItem, can have stored the host in another case.
+    var anyCase = ItemNameReading.host(lowerCase, first.account, [])
+    anyCase.ignoresCase = true
+    return readings + [anyCase]
+  }
+
+  /// Returns the readings of a URL, the preferred one first: with everything that it contains, without protocol and
+  /// path, and with host and account only.
+  static func readings(of url: ItemURL, _ host: HostName) -> [ItemNameReading] {
+    let port = host.port.map { [GivenAttributes.Entry(name: .port, number: $0)] } ?? []
+    var all = [GivenAttributes.Entry(name: .protocol, bytes: url.scheme)] + port
+    if !url.path.isEmpty { all.append(GivenAttributes.Entry(name: .path, bytes: url.path)) }
+    var readings = [all, port, []].map { ItemNameReading.host(host.host, url.account, $0) }
+    var anyCase = readings[2]
+    anyCase.ignoresCase = true
+    readings.append(anyCase)
+    return port.isEmpty ? [readings[0]] + readings[2...] : readings
+  }
+
+  private static func host(
+    _ host: [UInt8], _ account: [UInt8]?, _ attributes: [GivenAttributes.Entry]
+  ) -> ItemNameReading {
+    var reading = ItemNameReading(host, account)
+    reading.attributes = attributes
+    reading.isHost = true
+    return reading
+  }
+}
+
+/// A URL as the name of an item (RFC 3986). The query and the fragment are not used.
+struct ItemURL {
+  /// The scheme in lower case.
+  let scheme: [UInt8]
+  /// The user name before `@`, without percent escapes; nil if there is none.
+  let account: [UInt8]?
+  /// True if a password follows the user name.
+  let hasPassword: Bool
+  /// The host and the port; nil if the text contains no valid host.
+  let host: HostName?
+  /// The path; empty for none and for `/`.
+  let path: [UInt8]
+
+  /// Parses a text. The result is nil unless it begins with a scheme and `://`.
+  init?(_ text: ArraySlice<UInt8>) {
+    guard let colon = text.firstIndex(of: UInt8(ascii: ":")), let first = text.first,
+      Self.isLetter(first), text[..<colon].allSatisfy(Self.isSchemeCharacter),
+      text[colon...].starts(with: "://".utf8)
+    else { return nil }
+    scheme = text[..<colon].map { $0 < 0x41 ? $0 : $0 | 0x20 }
+    let rest = text[(colon + 3)...].prefix { !"?#".utf8.contains($0) }
+    var authority = rest.prefix { $0 != UInt8(ascii: "/") }
+    let path = rest[authority.endIndex...]
+    self.path = path.count > 1 ? Array(path) : []
+    var user: ArraySlice<UInt8>?
+    if let at = authority.lastIndex(of: UInt8(ascii: "@")) {
+      user = authority[..<at]
+      authority = authority[(at + 1)...]
+    }
+    hasPassword = user?.contains(UInt8(ascii: ":")) ?? false
+    account = user.map { PercentEscapes.decode($0) ?? Array($0) }
+    host = HostName(authority: authority)
+  }
+
+  private static func isLetter(_ byte: UInt8) -> Bool {
+    (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+  }
+
+  private static func isSchemeCharacter(_ byte: UInt8) -> Bool {
+    isLetter(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || "+-.".utf8.contains(byte)
+  }
+}

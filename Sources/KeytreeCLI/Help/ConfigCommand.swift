@@ -1,0 +1,98 @@
+internal import Arguments
+internal import CommandSupport
+internal import Encoding
+internal import Terminal
+
+/// `keytree config`: shows and changes the user's settings.
+enum ConfigCommand: Command {
+  static let name = OperandDeclaration(
+    "NAME", .text, count: .optional, help: "the setting; without it, all settings are shown")
+  static let value = OperandDeclaration("VALUE", .text, count: .optional, help: "the new value")
+  static let unset = OptionDeclaration("unset", help: "remove the setting")
+
+  static let declaration = CommandDeclaration(
+    name: "config", summary: "show or change your settings",
+    details: [
+      "The settings are in `$XDG_CONFIG_HOME/keytree/config.json` (default: `~/.config/keytree/config.json`). A store "
+        + "never contains settings. The file is not used if another user can write to it.",
+      "`stores.NAME` is the folder of a named store, for `--store NAME` and `KEYTREE_STORE`. `defaultStore` is the name "
+        + "or the folder of the store for all other commands. `clipboardSeconds` is the time for `--clip`. "
+        + "`generate.length` and `generate.charset` are the defaults of `keytree generate`. `picker` is the program "
+        + "with which you choose an item, for example `fzf` or `rofi -dmenu`.",
+    ],
+    operands: [name, value], options: [unset],
+    examples: [
+      Example("keytree config stores.work ~/work/secrets", "names a store"),
+      Example("keytree --store work find", "uses it"),
+      Example("keytree config picker fzf", "chooses items with fzf"),
+      Example("keytree config", "shows all settings"),
+    ],
+    exitCodes: [4])
+
+  static func run(_ call: CommandCall) throws -> ExitCode {
+    let file = ConfigurationFile(call.environment)
+    var configuration = try file.read()
+    guard let text = call.arguments.operand(0)?.text else {
+      if call.arguments.has(unset) { throw call.misuse(.missingOperand(name.value.name)) }
+      return list(configuration, call)
+    }
+    guard let setting = Configuration.Setting(name: text) else {
+      let known = Configuration.Setting.fixed.map(\.name) + ["stores.NAME"]
+      throw call.misuse(
+        .notAChoice(name.value.name, choices: known, suggestion: Suggestion.nearest(to: text, among: known)))
+    }
+    let new = call.arguments.operand(1)?.text
+    if call.arguments.has(unset) {
+      if new != nil { throw call.misuse(.other("\(unset.display) takes no value")) }
+    } else if new == nil {
+      guard let value = configuration.text(setting) else {
+        throw CommandError.other(
+          .notFound, message: "`\(setting.name)` is not set", hint: "`keytree config \(setting.name) VALUE` sets it")
+      }
+      if call.globals.json { return list(configuration, call, only: setting) }
+      call.console.print(value)
+      return .done
+    }
+    do {
+      try check(new, of: setting, call)
+      try configuration.set(setting, to: new)
+    } catch let problem as Configuration.Problem {
+      throw call.misuse(.other(problem.message))
+    }
+    try file.write(configuration)
+    call.console.say(new == nil ? "Removed `\(setting.name)`." : "Set `\(setting.name)`.")
+    return .done
+  }
+
+  /// Checks a value that another part of the program interprets.
+  ///
+  /// - Throws: a usage error.
+  private static func check(_ text: String?, of setting: Configuration.Setting, _ call: CommandCall) throws {
+    guard let text else { return }
+    switch setting {
+    case .generateCharset: _ = try GenerateCommand.charset(text, call)
+    case .picker:
+      guard ProgramCommand(text, searchPath: call.environment.searchPath) != nil else {
+        throw CommandError.other(
+          .failure, message: "the picker \(ErrorReport.quote(text)) is not installed",
+          hint: "it is searched in the absolute folders of `PATH` that no other user can change")
+      }
+    case .store, .defaultStore, .clipboardSeconds, .generateLength: break
+    }
+  }
+
+  private static func list(
+    _ configuration: Configuration, _ call: CommandCall, only setting: Configuration.Setting? = nil
+  ) -> ExitCode {
+    let settings = configuration.settings.filter { setting == nil || $0 == setting }
+    if call.globals.json {
+      call.console.write(settings.map { JSONMember($0.name, .string(configuration.text($0) ?? "")) })
+      return .done
+    }
+    var table = Table(["setting", "value"], isTerminal: call.console.outputIsTerminal, cellWidth: nil)
+    for setting in settings { table.add([setting.name, configuration.text(setting) ?? ""]) }
+    call.console.write(table)
+    if settings.isEmpty { call.console.say("No setting has a value; `keytree help config` lists them.") }
+    return .done
+  }
+}
