@@ -37,7 +37,9 @@ package enum Program {
     commands: commands.map { $0.declaration },
     exitCodes: ExitCode.meanings,
     variables: [
-      .init("KEYTREE_STORE", "the folder of the store (default: the setting `defaultStore`, else `$XDG_DATA_HOME/keytree`)"),
+      .init(
+        "KEYTREE_STORE",
+        "the folder of the store (default: the setting `defaultStore`, else `$XDG_DATA_HOME/keytree`)"),
       .init("GNUPGHOME", "the GnuPG home with your secret keys"),
       .init("VISUAL, EDITOR", "the editor of `keytree edit`"),
       .init(

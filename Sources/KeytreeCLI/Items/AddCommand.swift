@@ -33,7 +33,8 @@ enum AddCommand: Command {
         + "password is account, server, protocol, port, path, security domain and authentication type; that of a "
         + "generic password is account and service. An empty secret is refused without `--allow-empty`, and so is a secret of more than 1 MiB.",
     ],
-    operands: [item], options: [AttributeOptions.field, generate, update, local, allowEmpty] + AttributeOptions.all,
+    operands: [item],
+    options: [AttributeOptions.field, generate, update, local, allowEmpty] + AttributeOptions.all,
     examples: [
       Example("keytree add github.com/alice", "prompts twice for the secret"),
       Example("keytree add github.com/alice --generate -l GitHub", "generates a secret of 24 characters"),
@@ -51,7 +52,8 @@ enum AddCommand: Command {
       try storage.store(secret)
       return .done
     }
-    try storage.storeGenerated(by: try call.characterGenerator(length: call.arguments.integer(generate)), call)
+    try storage.storeGenerated(
+      by: try call.characterGenerator(length: call.arguments.integer(generate)), call)
     return .done
   }
 }
