@@ -63,7 +63,7 @@ enum AuditCommand: Command {
     if call.globals.json {
       for line in report.json { call.console.print(json: line) }
     } else {
-      call.console.write(report.table(for: call.console))
+      report.print(to: call.console)
       for line in report.summary { call.console.say(line) }
     }
     if call.arguments.has(fail), !report.findings.isEmpty || !report.knowsStrength { return .failedChecks }

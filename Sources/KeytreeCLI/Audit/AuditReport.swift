@@ -155,81 +155,90 @@ extension UnexaminedItem {
   }
 }
 
-// MARK: - Table
+// MARK: - Tables
 
 extension AuditReport {
-  /// One row of the table.
-  private struct Row {
+  /// The rows of one finding.
+  private struct Section {
     let finding: String
-    let item: String
-    let detail: String
+    /// The meaning of the details.
+    let heading: String
+    var rows: [(item: String, detail: String)] = []
   }
 
-  /// The report as a table: on a terminal grouped by finding, with the names that people type, and fitted to the width;
-  /// in a pipe with references, and nothing is cut.
-  func table(for console: Console) -> Table {
-    let isTerminal = console.outputIsTerminal
-    let rows = self.rows(names: isTerminal)
-    var table = Table(["finding", "item", "detail"], isTerminal: isTerminal, cellWidth: nil)
-    guard isTerminal else {
-      for row in rows { table.add([row.finding, row.item, row.detail]) }
-      return table
+  /// Prints the report: on a terminal a table for each finding, with the names that people type, fitted to the width;
+  /// in a pipe a line for each item, with its reference, and nothing is cut.
+  func print(to console: Console) {
+    let sections = self.sections(names: console.outputIsTerminal)
+    guard console.outputIsTerminal else {
+      var table = Table(["finding", "item", "detail"], isTerminal: false)
+      for section in sections {
+        for row in section.rows { table.add([section.finding, row.item, row.detail]) }
+      }
+      return console.write(table)
     }
-    let shown = rows.map { row in
-      Row(
-        finding: row.finding, item: console.escaping.show(row.item), detail: console.escaping.show(row.detail)
-      )
+    for (number, section) in sections.enumerated() {
+      if number > 0 { console.write("\n") }
+      console.write(Self.table(section, width: console.width))
     }
-    func width(_ text: (Row) -> String) -> Int { shown.map { DisplayWidth.of(text($0)) }.max() ?? 0 }
+  }
+
+  /// Returns the table of a section. The details get at most half of the width, and the names what remains.
+  private static func table(_ section: Section, width: Int) -> Table {
+    let rows = section.rows.map { (Escaping.terminal.show($0.item), Escaping.terminal.show($0.detail)) }
     // Two columns separate the cells.
-    let room = max(2, console.width - max(width(\.finding), "finding".count) - 4)
-    let detail = max(1, min(width(\.detail), max(room - width(\.item), room / 2)))
-    let item = max(1, room - detail)
-    var before = ""
-    for row in shown {
-      table.add([
-        row.finding == before ? "" : row.finding, DisplayWidth.cut(row.item, to: item),
-        DisplayWidth.cut(row.detail, to: detail),
-      ])
-      before = row.finding
+    let room = max(2, width - 2)
+    let widest = rows.map { DisplayWidth.of($0.1) }.max() ?? 0
+    let names = max(section.finding.count, rows.map { DisplayWidth.of($0.0) }.max() ?? 0)
+    let detail = max(1, min(widest, max(room - names, room / 2)))
+    var table = Table([section.finding, section.heading], isTerminal: true, cellWidth: nil)
+    for (item, text) in rows {
+      table.add([DisplayWidth.cut(item, to: max(1, room - detail)), DisplayWidth.cut(text, to: detail)])
     }
     return table
   }
 
-  private func rows(names: Bool) -> [Row] {
+  private func sections(names: Bool) -> [Section] {
     func name(_ record: ItemRecord) -> String { names ? record.typedName : record.reference.text }
-    var rows: [Row] = []
+    var sections: [Section] = []
+    func add(_ finding: String, _ heading: String, _ item: String, _ detail: String) {
+      if sections.last?.finding != finding { sections.append(Section(finding: finding, heading: heading)) }
+      sections[sections.count - 1].rows.append((item, detail))
+    }
     var sets = 0
     for finding in findings {
-      func add(_ item: String, _ detail: String) {
-        rows.append(Row(finding: finding.kind.word, item: item, detail: detail))
-      }
+      let word = finding.kind.word
       switch finding {
       case .reused(let records):
         sets += 1
-        for record in records { add(name(record), "set \(sets) of \(records.count) items") }
-      case .weak(let record, let weakness): add(name(record), weakness.rawValue)
+        for record in records { add(word, "set", name(record), "\(sets)") }
+      case .weak(let record, let weakness): add(word, "strength", name(record), weakness.rawValue)
       case .breached(let record, let breach):
-        add(name(record), breach.count.map { $0 == 1 ? "seen once" : "seen \($0) times" } ?? "in the list")
-      case .old(let record): add(name(record), "unchanged since \(record.secretModified.rfc3339.prefix(10))")
-      case .unencrypted(let record, let name):
-        add(names ? record.typedName : record.reference.text, name.name)
-      case .key(let key, let name):
-        add(
-          name.isEmpty ? key.person.text : name,
-          "\(key.problem.message), in \(key.groups.joined(separator: ", "))")
+        add(word, "times", name(record), breach.count.map(String.init) ?? "unknown")
+      case .old(let record): add(word, "since", name(record), Self.day(record.secretModified))
+      case .unencrypted(let record, let protocolName): add(word, "protocol", name(record), protocolName.name)
+      case .key(let key, let person):
+        let owner = person.isEmpty ? key.person.text : person
+        let groups = key.groups.joined(separator: ", ")
+        if case .expired(let time) = key.problem {
+          add(word, "since, groups", owner, "\(Self.day(time)), \(groups)")
+        } else {
+          add(word, "reason, groups", owner, "\(key.problem.message), \(groups)")
+        }
       }
     }
     for item in unexamined {
-      let detail =
+      let reason =
         switch item.reason {
         case .otherGroup: "group \(item.record.group)"
         case .unreadable(let error): UnexaminedItem.message(error)
         }
-      rows.append(Row(finding: "not-examined", item: name(item.record), detail: detail))
+      add("not-examined", "reason", name(item.record), reason)
     }
-    return rows
+    return sections
   }
+
+  private static func day(_ time: Timestamp) -> String { String(time.rfc3339.prefix(10)) }
 
   /// The sentences with the numbers, for people.
   var summary: [String] {

@@ -69,8 +69,8 @@ final class SortedHashFile: Sendable {
     size = length - blanks
     guard size > 0 else { throw BreachListError.empty(path: path) }
     var before: Line?
-    for sample in 0..<samples {
-      let line = try line(at: size / samples * sample, notBefore: 0)
+    for sample in 0...samples {
+      let line = try line(at: min(size * sample / samples, size - 1), notBefore: 0)
       if let before, before.start < line.start, line.hash.lexicographicallyPrecedes(before.hash) {
         throw BreachListError.notSorted(path: path)
       }

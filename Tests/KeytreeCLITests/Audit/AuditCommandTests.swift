@@ -46,9 +46,9 @@ struct AuditCommandTests {
     #expect(result.code == .done)
     #expect(
       lines(result) == [
-        "reused\tkeytree://generic-password/e/x\tset 1 of 3 items", "reused\ta.example/x\tset 1 of 3 items",
-        "reused\tc.example/x\tset 1 of 3 items", "reused\tb.example/x\tset 2 of 2 items",
-        "reused\td.example/x\tset 2 of 2 items",
+        "reused\tkeytree://generic-password/e/x\t1", "reused\ta.example/x\t1",
+        "reused\tc.example/x\t1", "reused\tb.example/x\t2",
+        "reused\td.example/x\t2",
       ])
     #expect(
       result.diagnosticsText
@@ -81,7 +81,7 @@ struct AuditCommandTests {
         == [
           "weak\ta.example/x\tvery weak", "weak\td.example/x\tweak",
           "weak\te.example/quimberton~<ID>\tvery weak",
-          "breached\ta.example/x\tseen 17043 times", "breached\tb.example/x\tseen once",
+          "breached\ta.example/x\t17043", "breached\tb.example/x\t1",
         ].map { $0.replacing("<ID>", with: id(result)) })
     let json = world.run("audit", "--json", "--pwned", try list(world, [("hunter2", 3)])).text
     #expect(
@@ -154,7 +154,7 @@ struct AuditCommandTests {
         let result = world.run(
           words + ["--explain", "--old", "1", "--pwned", pwned], isTerminal: isTerminal)
         #expect(result.code == .done)
-        #expect(result.text.contains("breached"))
+        #expect(result.text.lowercased().contains("breached"))
         for secret in secrets {
           let digest = Hexadecimal.text(SHA1.digest(of: Array(secret.utf8)))
           for text in [result.text, result.diagnosticsText].map({ $0.lowercased() }) {
@@ -171,12 +171,15 @@ struct AuditCommandTests {
       ("a.example/x", "hunter2"), ("b.example/x", "hunter2"),
       ("generic:mailer/" + String(repeating: "long", count: 40), "4711"),
     ])
-    let rows = world.run("audit", isTerminal: true).text.split(separator: "\n").map(String.init)
-    #expect(rows[0].hasPrefix("FINDING  ITEM"))
-    #expect(rows[1].hasPrefix("reused   a.example/x"))
-    #expect(rows[2].hasPrefix("         b.example/x"))
-    #expect(rows[3].hasPrefix("weak     generic:mailer/longlong"))
-    #expect(rows.count == 6)
+    let rows = world.run("audit", isTerminal: true).text.split(
+      separator: "\n", omittingEmptySubsequences: false
+    ).map(String.init)
+    #expect(
+      Array(rows.prefix(6)) == [
+        "REUSED       SET", "a.example/x  1", "b.example/x  1", "",
+        "WEAK" + String(repeating: " ", count: 67) + "STRENGTH",
+        "generic:mailer/" + String(repeating: "long", count: 13) + "l…  very weak",
+      ])
     #expect(rows.allSatisfy { $0.count <= 80 })
   }
 }
