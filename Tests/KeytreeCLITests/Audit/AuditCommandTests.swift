@@ -63,7 +63,7 @@ struct AuditCommandTests {
         #"{"examined":6,"findings":2,"items":6,"notExamined":0,"strengthEstimated":true}"# + "\n"))
   }
 
-  @Test("weak, empty and breached passwords are found; a good one, a key and a note are not")
+  @Test("weak and breached passwords are found; a good one, a key and a field are not")
   func weak() throws {
     let world = try world([
       ("a.example/x", "hunter2"), ("b.example/x", Self.good), ("d.example/x", "xkT93bQz"),

@@ -91,7 +91,10 @@ struct AuditTests {
 
   @Test("a cancelled prompt ends the audit after one attempt")
   func cancelled() throws {
-    for account in ["a", "b", "c"] { _ = try add(account, "secret") }
+    let records = try ["a", "b", "c", "d"].map { try add($0, "secret") }
+    // An item that is not even decrypted does not show that a prompt was answered.
+    try store.tree().replaceFile(
+      StoreLayout.itemFile(records[0].path, isLocal: false), with: [1, 2, 3], temporary: "tmp")
     store.engine.refusal = .cancelled
     let before = store.engine.statistics.decryptions
     #expect(throws: KeyringError.self) { try audit() }
@@ -115,6 +118,14 @@ struct AuditTests {
     #expect(report.findings[0].kind == .expiredKey)
     store.engine.makeUnusable(other, .revoked)
     #expect(try audit().findings.map(\.kind) == [.unusableKey])
+  }
+
+  @Test("an empty secret is very weak, also without libzxcvbn, and is not called reused")
+  func empty() throws {
+    for (account, secret) in [("a", ""), ("b", "\n"), ("c", "secret")] { _ = try add(account, secret) }
+    let report = try audit()
+    #expect(report.findings.count == 2)
+    #expect(accounts(report, .weak) == ["a", "b"])
   }
 
   @Test("many items are examined on several threads, each once")
