@@ -27,7 +27,8 @@ struct DeclarationTests {
       Set(names) == [
         "init", "add", "get", "find", "ls", "set", "edit", "generate", "rm", "mv", "cp", "history",
         "undelete", "group", "who", "policy", "rotate",
-        "status", "resolve", "check", "verify", "doctor", "trust", "clone", "sync", "git", "merge-driver",
+        "status", "resolve", "check", "verify", "audit", "doctor", "trust", "clone", "sync", "git",
+        "merge-driver",
         "textconv", "credential", "run", "inject", "read", "import", "export", "otp", "clear-clipboard",
         "demo", "help",
         "version", "completions", "complete-items", "config", "show", "pick", "insert", "list", "search",
