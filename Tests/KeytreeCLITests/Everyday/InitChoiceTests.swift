@@ -1,5 +1,7 @@
+import Arguments
 import CommandSupport
 import Foundation
+import KeyringModel
 import KeytreeCLI
 import Terminal
 import TestSupport
