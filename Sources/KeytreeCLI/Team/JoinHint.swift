@@ -17,7 +17,7 @@ enum JoinHint {
     }
     return
       "send an admin the output of \(commands.joined(separator: " or ")), to be added with `keytree group add "
-      + "default FILE`; then run `keytree trust` again"
+      + "default FILE`; then run `keytree trust`"
   }
 
   /// The largest number of keys that are named.

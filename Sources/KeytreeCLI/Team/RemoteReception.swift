@@ -46,8 +46,7 @@ struct RemoteReception {
   func receiveUnaccepted() throws {
     guard let repository = try repository() else { return }
     do {
-      try synchronize(
-        try Keyring.openUnaccepted(in: try call.store.folder(), host: try call.host()), repository)
+      tell(try synchronize(try unacceptedKeyring(), repository))
     } catch KeyringError.policyNotTrusted(.notPinned) {
       // The policy must be accepted first, which the caller reports.
     }
@@ -55,13 +54,19 @@ struct RemoteReception {
 
   private func receive() throws {
     guard let repository = try repository() else { return }
+    let result: Synchronization.Report
     do {
-      try synchronize(try call.openKeyring(), repository)
+      result = try synchronize(try call.openKeyring(), repository)
+    } catch KeyringError.policyNotTrusted(let reason) where reason.isWithoutPin {
+      result = try synchronize(try unacceptedKeyring(), repository)
+    }
+    if result == Synchronization.Report() { return }
+    tell(result)
+    do {
       // Accepts and reports a received policy that follows the accepted one.
       _ = try call.openKeyring()
     } catch KeyringError.policyNotTrusted(let reason) where reason.isWithoutPin {
-      try synchronize(
-        try Keyring.openUnaccepted(in: try call.store.folder(), host: try call.host()), repository)
+      // The command now shows the policy and asks.
     }
   }
 
@@ -72,13 +77,21 @@ struct RemoteReception {
     return repository
   }
 
-  private func synchronize(_ keyring: Keyring, _ repository: Repository) throws {
+  private func unacceptedKeyring() throws -> Keyring {
+    try Keyring.openUnaccepted(in: try call.store.folder(), host: try call.host())
+  }
+
+  private func synchronize(_ keyring: Keyring, _ repository: Repository) throws -> Synchronization.Report {
     let (tree, host) = (try call.store.folder(), try call.host())
+    // The result may include a new policy.
     defer { call.store.closeKeyring() }
-    let result = try Synchronization(
+    return try Synchronization(
       keyring, tree: tree, repository: repository, timeout: host.lockTimeout, options: options,
       author: { Keyring.ownName(in: tree, host: host) }
     ).run()
+  }
+
+  private func tell(_ result: Synchronization.Report) {
     let report = SyncReport(result, pullsOnly: true)
     report.say(call.console)
     report.warn(call.console)

@@ -18,7 +18,7 @@ enum TrustCommand: Command {
         + "store once: compare the fingerprints with those that you know from another source, such as `gpg "
         + "--list-keys` on your other machine. The command shows what has changed since the last time.",
       "If the store has a remote, the command first receives what the remote has, as `keytree sync --pull-only` does. "
-        + "If it cannot, it prints a warning and shows the policy of this clone.",
+        + "If it cannot, it reports why and shows the policy of this clone.",
       "Scripts give the full fingerprint of the admin who must have signed the policy. A policy that is not newer "
         + "than the accepted one is never accepted in this way.",
     ],
