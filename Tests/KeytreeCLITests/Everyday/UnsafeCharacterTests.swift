@@ -130,7 +130,7 @@ struct UnsafeCharacterTests {
       expectRefused(["read", Word("keytree://internet-password/\(text)")])
       // Two items have this label.
       #expect(world.run(["add", Word("t\(number)"), "-l", Word(text)], input: Array("s".utf8)).code == .done)
-      expectRefused(["get", "-l", Word(text)])
+      expectRefused(["get", "--no-input", "-l", Word(text)])
     }
   }
 

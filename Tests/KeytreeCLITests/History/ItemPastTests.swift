@@ -46,14 +46,25 @@ struct ItemPastTests {
 
   @Test func `the secret of a date is the one that was in the store at its end`() throws {
     let world = try CommandFixture()
-    let dates = ["2026-01-01T10:00:00Z", "2026-01-02T10:00:00Z", "2026-01-03T10:00:00Z"]
-    for (number, date) in dates.enumerated() {
-      let words: [Word] =
-        number == 0 ? ["add", "a.example/alice"] : ["set", "a.example/alice", "--secret"]
-      let result = world.run(
-        words, input: Array("\(number)".utf8), more: ["GIT_COMMITTER_DATE": date, "GIT_AUTHOR_DATE": date])
-      #expect(result.code == .done, "\(result.diagnosticsText)")
+    world.succeed("add", "a.example/alice", input: "0")
+    for number in 1...2 { world.succeed("set", "a.example/alice", "--secret", input: "\(number)") }
+    // Each commit gets another date; the first one creates the store.
+    let dates = [
+      "2026-01-01T09:00:00Z", "2026-01-01T10:00:00Z", "2026-01-02T10:00:00Z", "2026-01-03T10:00:00Z",
+    ]
+    let commits = try world.git("rev-list", "--reverse", "HEAD").split(separator: "\n")
+    try #require(commits.count == dates.count)
+    var parent: String?
+    for (commit, date) in zip(commits, dates) {
+      let tree = try world.git("rev-parse", "\(commit)^{tree}").trimmingCharacters(in: .newlines)
+      let parents = parent.map { ["-p", $0] } ?? []
+      let people = ["-c", "user.name=A", "-c", "user.email=a@a.example"]
+      let new = try world.git(
+        people + ["commit-tree", "-m", "x", tree] + parents,
+        more: ["GIT_COMMITTER_DATE": date, "GIT_AUTHOR_DATE": date])
+      parent = new.trimmingCharacters(in: .newlines)
     }
+    try world.git("update-ref", "HEAD", try #require(parent))
     for (date, secret) in [
       ("2026-01-01", "0"), ("2026-01-02", "1"), ("2026-01-02 09:00", "0"), ("2026-01-02T10:00:00Z", "1"),
       ("2026-06-01", "2"), ("1 minute ago", "2"),
