@@ -87,6 +87,14 @@ package enum UserFile {
     }
   }
 
+  /// Returns true if a folder exists at the path.
+  ///
+  /// - Parameter path: the path as the user typed it.
+  package static func isFolder(_ path: String) -> Bool {
+    var facts = stat()
+    return unsafe stat(path, &facts) == 0 && facts.st_mode & S_IFMT == S_IFDIR
+  }
+
   /// Replaces the content of an existing file. The content is not secret.
   ///
   /// - Throws: `UserFileError` with the system's error.
