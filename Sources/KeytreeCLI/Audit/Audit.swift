@@ -20,7 +20,7 @@ struct Audit: Sendable {
   /// The result for one password.
   private struct Examination: Sendable {
     /// The position in the comparison; nil for an empty password, which is not compared.
-    var place: SecretComparison.Place?
+    var place: RepeatedSecrets.Place?
     var weakness: Weakness?
     var breach: BreachedPasswords.Breach?
   }
@@ -37,11 +37,11 @@ struct Audit: Sendable {
     let own = records.filter { groups[$0.group] != nil }
     var report = AuditReport(items: records.count)
     report.unexamined = records.filter { groups[$0.group] == nil }.map { UnexaminedItem($0, .otherGroup) }
-    let comparison = SecretComparison(capacity: own.count)
+    let comparison = RepeatedSecrets(capacity: own.count)
     let results = try examine(own, comparison, console: console)
     var examined: [ItemRecord] = []
     var findings: [AuditFinding] = []
-    var places: [SecretComparison.Place: Int] = [:]
+    var places: [RepeatedSecrets.Place: Int] = [:]
     for (number, result) in results.enumerated() {
       let record = own[number]
       switch result {
@@ -87,7 +87,7 @@ struct Audit: Sendable {
   /// Until one item has been decrypted, items are decrypted one at a time: several threads would show several passphrase
   /// prompts, and more after the user cancels one (threat T36).
   private func examine(
-    _ records: [ItemRecord], _ comparison: SecretComparison, console: Console
+    _ records: [ItemRecord], _ comparison: RepeatedSecrets, console: Console
   ) throws -> [Result<Examination, KeyringError>] {
     let progress = WorkProgress("audit", total: records.count, console: console)
     defer { progress.finish() }
@@ -112,7 +112,7 @@ struct Audit: Sendable {
   /// - Returns: The result, or the error if it concerns this item alone.
   /// - Throws: Any other error.
   private func examine(
-    _ record: ItemRecord, _ comparison: SecretComparison
+    _ record: ItemRecord, _ comparison: RepeatedSecrets
   ) throws -> Result<Examination, KeyringError> {
     let secret: SecretSlice
     do throws(KeyringError) {
@@ -128,7 +128,7 @@ struct Audit: Sendable {
   }
 
   private func judge(
-    _ secret: SecretSlice, of record: ItemRecord, _ comparison: SecretComparison
+    _ secret: SecretSlice, of record: ItemRecord, _ comparison: RepeatedSecrets
   ) throws -> Examination {
     let password = ExaminedPassword(secret)
     var examination = Examination()

@@ -5,16 +5,16 @@ import Testing
 @testable import KeytreeCLI
 
 @Suite("Comparison of secrets")
-struct SecretComparisonTests {
+struct RepeatedSecretsTests {
   @Test("equal secrets are found, in whatever order they were added")
   func repeated() throws {
     let secrets = ["a", "b", "a", "", "c", "b", "a", ""]
-    let comparison = SecretComparison(capacity: 1)
+    let comparison = RepeatedSecrets(capacity: 1)
     for (number, secret) in secrets.enumerated() {
       #expect(try comparison.add(SecretBytes(text: secret)) == number)
     }
     #expect(Set(comparison.repeated.map { Set($0) }) == [[0, 2, 6], [1, 5], [3, 7]])
-    #expect(SecretComparison(capacity: 0).repeated.isEmpty)
+    #expect(RepeatedSecrets(capacity: 0).repeated.isEmpty)
   }
 
   @Test("a digest is HMAC with SHA-256 (RFC 4231, test case 2)")

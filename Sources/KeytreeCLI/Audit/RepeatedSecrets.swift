@@ -3,7 +3,7 @@ internal import Secrets
 internal import Synchronization
 
 /// A comparison of many secrets with each other, which keeps one keyed digest of each secret in wiped memory.
-final class SecretComparison: Sendable {
+final class RepeatedSecrets: Sendable {
   /// The position of a secret in the comparison.
   typealias Place = Int
 
