@@ -49,8 +49,16 @@ public struct ContentDigest: Hashable, Sendable {
 
   package init?(base64url text: UnsafeRawBufferPointer) {
     guard let decoded = unsafe Base64.decode(text, as: .url), decoded.count == Self.size else { return nil }
+    self = unsafe decoded.withUnsafeBytes { unsafe ContentDigest(storedAs: $0) }
+  }
+
+  /// Creates a digest that was computed before.
+  ///
+  /// - Parameter bytes: Exactly 32 bytes.
+  package init(storedAs bytes: UnsafeRawBufferPointer) {
+    precondition(bytes.count == Self.size, "a SHA-256 digest has 32 bytes")
     var words = Words()
-    unsafe withUnsafeMutableBytes(of: &words) { unsafe $0.copyBytes(from: decoded) }
+    unsafe withUnsafeMutableBytes(of: &words) { unsafe $0.copyMemory(from: bytes) }
     self.words = words
   }
 

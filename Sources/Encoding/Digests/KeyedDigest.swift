@@ -1,10 +1,9 @@
 internal import CGcrypt
 package import Secrets
 
-/// A function that maps equal secrets to equal digests: HMAC with SHA-256 (RFC 2104) and a random key that exists only
-/// in wiped memory.
+/// A function that maps equal secrets to equal digests: HMAC with SHA-256 (RFC 2104). Its key is in wiped memory.
 ///
-/// A digest discloses nothing about a secret once the key is gone, not even to a program that tries all passwords.
+/// A digest discloses nothing about a secret to a program that does not have the key, even if it tries all passwords.
 package struct KeyedDigest: ~Copyable, Sendable {
   /// The error of a digest that cannot be computed.
   package struct Failure: Error, Equatable {
@@ -25,8 +24,8 @@ package struct KeyedDigest: ~Copyable, Sendable {
     self.key = key
   }
 
-  /// Creates a function with a known key, for tests.
-  init(key: consuming SecretBytes) { self.key = key }
+  /// Creates a function with a key that was created before.
+  package init(key: consuming SecretBytes) { self.key = key }
 
   /// Computes the digest of a secret. Several threads may call it.
   ///

@@ -1,3 +1,4 @@
+internal import Encoding
 internal import Glibc
 internal import KeyringModel
 internal import OpenPGP
@@ -61,8 +62,13 @@ final class SecretDigests: Sendable {
   /// Returns the keyed digest of a secret. ``open()`` must have been called.
   func digest(of secret: borrowing SecretBytes) -> ContentDigest {
     guard let key = state.withLock({ $0.key }) else { preconditionFailure("the key was not opened") }
-    let inner = Self.hash(key, 0x36, secret)
-    return Self.hash(key, 0x5C, SecretBytes(copying: inner.bytes))
+    do throws(KeyedDigest.Failure) {
+      let digest = try KeyedDigest(key: key.copy()).digest(of: secret)
+      return unsafe digest.withBytes { unsafe ContentDigest(storedAs: $0) }
+    } catch {
+      // The digests of the store's files need the same hash function.
+      preconditionFailure("libgcrypt cannot compute HMAC with SHA-256: \(error.reason)")
+    }
   }
 
   /// Returns true if ``keep(_:_:)`` can be called: the key was opened, or there is none, and a new one is created.
@@ -153,16 +159,5 @@ final class SecretDigests: Sendable {
     var key = SecretBytes(capacity: keySize)
     for _ in 0..<keySize { key.append(UInt8.random(in: 0...255, using: &generator)) }
     return SecretSlice(key)
-  }
-
-  /// Returns one of the two hashes of RFC 2104, whose block has 64 bytes.
-  private static func hash(_ key: SecretSlice, _ pad: UInt8, _ text: borrowing SecretBytes) -> ContentDigest {
-    var bytes = SecretBytes(capacity: 64 + text.count)
-    unsafe key.withBytes { key in
-      for index in key.indices { bytes.append(unsafe key[index] ^ pad) }
-    }
-    for _ in bytes.count..<64 { bytes.append(pad) }
-    bytes.append(text)
-    return unsafe bytes.withBytes { unsafe ContentDigest(of: $0) }
   }
 }
