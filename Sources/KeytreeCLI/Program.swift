@@ -17,7 +17,7 @@ package enum Program {
     SetCommand.self, EditCommand.self,
     GenerateCommand.self, OtpCommand.self, RemoveCommand.self, MoveCommand.self, CopyCommand.self,
     ReadCommand.self, RunCommand.self, InjectCommand.self,
-    HistoryCommand.self, UndeleteCommand.self, StatusCommand.self, GroupCommand.self, WhoCommand.self,
+    HistoryCommand.self, UndeleteCommand.self, StatusCommand.self, AdoptCommand.self, GroupCommand.self, WhoCommand.self,
     PolicyCommand.self,
     ResolveCommand.self, RotateCommand.self, CheckCommand.self, VerifyCommand.self, DoctorCommand.self,
     TrustCommand.self,

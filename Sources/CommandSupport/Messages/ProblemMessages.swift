@@ -31,6 +31,17 @@ extension ItemDamage {
   }
 }
 
+extension ItemDamage {
+  /// The next step for the user.
+  var hint: String {
+    switch self {
+    case .noRecord, .notAsRecorded:
+      "`keytree adopt` shows whether another program wrote it, and takes it in; `keytree check --repair` repairs damage"
+    default: isForRepair ? "`keytree check --repair` repairs it" : ErrorReport.damageHint
+    }
+  }
+}
+
 extension RecordError {
   /// The reason why a file is not the record of an item.
   package var message: String {
