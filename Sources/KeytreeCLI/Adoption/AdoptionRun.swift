@@ -103,16 +103,18 @@ struct AdoptionRun {
     let found = try keyring.find(query).items.filter { item in
       names.allSatisfy { item.attributes[$0] == head.attributes[$0] }
     }
-    let existing = found.filter { $0.field == nil || login.items.map(\.field).contains($0.field) }
-    guard let first = existing.first(where: { $0.field == nil }) ?? existing.first else {
+    let fields = found.filter { $0.field != nil && login.items.map(\.field).contains($0.field) }
+    let logins = found.filter { $0.field == nil }
+    // A field alone is added to an existing login.
+    let taken = head.field == nil ? logins + fields : fields
+    if let item = taken.first, !call.arguments.has(AdoptCommand.update) {
+      return .failure(Refused(exists(entry, item.reference.text)))
+    }
+    guard let first = logins.first ?? fields.first else {
       return .success(.login(login.items.map { Adoption.Part(new($0, group), secret: $0.secret) }))
     }
-    guard call.arguments.has(AdoptCommand.update) else {
-      return .failure(Refused(exists(entry, first.reference.text)))
-    }
-    let logins = Set(existing.map(\.loginPlace))
-    guard logins.count == 1 else {
-      let text = "several items have this name; adopt it with another one"
+    guard Set((logins + fields).map(\.loginPlace)).count == 1 else {
+      let text = "several items have the name of \(first.reference.text)"
       return .failure(Refused(unreadable(entry, text, .ambiguous)))
     }
     try call.requireWritable(keyring, group: first.group)
@@ -121,7 +123,7 @@ struct AdoptionRun {
       for name in AttributeSchema.primaryKey(of: item.itemClass) where name != .field {
         item.attributes[name] = first.attributes[name]
       }
-      let replaced = existing.first { $0.field == planned.field }
+      let replaced = (logins + fields).first { $0.field == planned.field }
       return Adoption.Part(new(item, first.group, isLocal: first.isLocal), replacing: replaced, secret: item.secret)
     }
     return .success(.login(parts))

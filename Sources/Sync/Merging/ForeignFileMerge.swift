@@ -37,8 +37,8 @@ struct ForeignFileMerge {
       if old.contains(path) {
         result.refused.append(
           RefusedChange(path: ItemFiles.recordFile(path), reason: .record(.damage(.notAsRecorded))))
-      } else if case .verified(let record)? = mine[path], let merged = merged[path],
-        merged.sealed == record.record.sealed, let bytes = files.secret(path, at: theirs)
+      } else if !isOwnChange(path), let merged = merged[path],
+        merged.sealed == incoming.items[path]?.record.sealed, let bytes = files.secret(path, at: theirs)
       {
         result.store[ItemFiles.secretFile(path)] = .bytes(bytes)
       } else {
@@ -62,15 +62,18 @@ struct ForeignFileMerge {
     }
   }
 
+  /// Returns true if this side has changed the file of an item since the base, without its record.
+  private func isOwnChange(_ path: ItemPath) -> Bool {
+    guard case .changed? = mine[path] else { return false }
+    return files.secretName(path, at: ours) != files.secretName(path, at: base)
+  }
+
   /// Keeps the files that programs on this side have added or changed. If the merge replaces or removes the item, the
   /// file gets a second path.
   private func keepOwnChanges(
     _ replayed: ([ItemPath], MergeSide) throws -> Set<ItemPath>, into result: inout MergedFiles
   ) throws {
-    let changed = mine.filter { path, content in
-      if case .changed = content { return result.store[ItemFiles.secretFile(path)] != nil }
-      return false
-    }.keys.sorted()
+    let changed = mine.keys.filter { isOwnChange($0) && result.store[ItemFiles.secretFile($0)] != nil }.sorted()
     let old = try replayed(changed, .ours)
     for path in changed where !old.contains(path) {
       let file = ItemFiles.secretFile(path)

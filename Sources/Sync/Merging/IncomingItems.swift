@@ -50,12 +50,9 @@ struct IncomingItems {
       case nil where isFree, .notAdopted where isFree: notAdopted.append(path)
       case nil: break
       case .verified(let record): items[path] = record
-      case .changed(let record) where base[path]?.file == record.file || mine[path]?.verified?.file == record.file:
+      case .changed(let record):
         items[path] = record
         if !isUnchanged, !files.areSame(path, at: theirs, and: ours) { changed.append(path) }
-      case .changed:
-        refuse(path, .damage(.notAsRecorded))
-        items[path] = base[path]
       case .notAdopted where base[path] == nil:
         if !isUnchanged { obstructed.append(path) }
       case .notAdopted:

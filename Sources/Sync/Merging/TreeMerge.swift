@@ -100,18 +100,19 @@ package struct TreeMerge {
     try theirItems.setAside(RolledBackItems(repository: repository, objects: objects, bases: bases), others)
     let incoming = theirItems.items
     for version in theirItems.copies {
-      guard let secret = files.secret(version.record.path, at: theirs.commit) else { continue }
+      guard let secret = original(of: version.record, at: [theirs.commit], files) else { continue }
       try addCopy(version.file, secret, &result)
     }
     result.refused += theirItems.refused
     var merge = StoreMerge()
-    merge.canSign = { [judge, ours, theirs] record, source, side in
-      let message = files.secret(source.path, at: side == .ours ? ours.commit : theirs.commit)
-      return message.map { judge.canSign(for: record.group, $0) } ?? false
+    // Another program may have changed the file on the side of the record, but not on all sides.
+    let commits = [ours.commit, theirs.commit] + bases
+    merge.canSign = { [judge] record, source, _ in
+      original(of: source, at: commits, files).map { judge.canSign(for: record.group, $0) } ?? false
     }
     merge.prefer = { [judge] mine, other in
-      let isRight = [(mine, ours.commit), (other, theirs.commit)].map { record, commit in
-        files.secret(record.path, at: commit).map { judge.isSealed($0, to: record.group) } ?? false
+      let isRight = [mine, other].map { record in
+        original(of: record, at: commits, files).map { judge.isSealed($0, to: record.group) } ?? false
       }
       if isRight[0] != isRight[1] { return isRight[0] ? .ours : .theirs }
       return StoreMerge().prefer(mine, other)
@@ -163,11 +164,10 @@ package struct TreeMerge {
       guard let file = file ?? version(item.record, .ours) else { continue }
       lines[path] = file.line
       set(ItemFiles.recordFile(path), file.bytes, instead: files.record(path, at: ours.commit), &result)
-      // Another program may have changed the file of the side that is merged.
-      let sources = [(item.secretPath, commit(item.secretSide)), (path, theirs.commit), (path, ours.commit)]
+      let commits = [commit(item.secretSide), theirs.commit, ours.commit] + bases
       let secret =
-        sources.lazy.compactMap { files.secret($0, at: $1) }
-        .first { ContentDigest(of: $0) == item.record.sealed } ?? files.secret(path, at: ours.commit)
+        original(of: item.record, from: item.secretPath, at: commits, files)
+        ?? original(of: item.record, at: commits, files) ?? files.secret(path, at: ours.commit)
       if let secret {
         set(ItemFiles.secretFile(path), secret, instead: files.secret(path, at: ours.commit), &result)
       }
@@ -178,12 +178,24 @@ package struct TreeMerge {
     }
     for copy in merged.copies where !untouched.contains(copy.record.path) {
       guard let file = version(copy.record, copy.side),
-        let secret = files.secret(copy.record.path, at: commit(copy.side)),
-        ContentDigest(of: secret) == copy.record.sealed
+        let secret = original(of: copy.record, at: [commit(copy.side), ours.commit, theirs.commit] + bases, files)
       else { continue }
       try addCopy(file, secret, &result)
     }
     try rebuildShards(lines, files.paths.subtracting(untouched), mine, &result)
+  }
+
+  /// Returns the encrypted file that a record describes; nil if none of the commits has it.
+  ///
+  /// - Parameters:
+  ///   - record: The record.
+  ///   - path: The path of the item in the commits; nil for that of the record.
+  ///   - commits: The commits, the most likely one first.
+  private func original(
+    of record: ItemRecord, from path: ItemPath? = nil, at commits: [String], _ files: ItemFiles
+  ) -> [UInt8]? {
+    commits.lazy.compactMap { files.secret(path ?? record.path, at: $0) }
+      .first { ContentDigest(of: $0) == record.sealed }
   }
 
   private func set(_ path: String, _ bytes: [UInt8], instead old: [UInt8]?, _ result: inout MergedFiles) {
