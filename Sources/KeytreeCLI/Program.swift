@@ -17,7 +17,8 @@ package enum Program {
     SetCommand.self, EditCommand.self,
     GenerateCommand.self, OtpCommand.self, RemoveCommand.self, MoveCommand.self, CopyCommand.self,
     ReadCommand.self, RunCommand.self, InjectCommand.self,
-    HistoryCommand.self, UndeleteCommand.self, StatusCommand.self, AdoptCommand.self, GroupCommand.self, WhoCommand.self,
+    HistoryCommand.self, UndeleteCommand.self, StatusCommand.self, AdoptCommand.self, GroupCommand.self,
+    WhoCommand.self,
     PolicyCommand.self,
     ResolveCommand.self, RotateCommand.self, CheckCommand.self, VerifyCommand.self, DoctorCommand.self,
     TrustCommand.self,
@@ -37,7 +38,9 @@ package enum Program {
     commands: commands.map { $0.declaration },
     exitCodes: ExitCode.meanings,
     variables: [
-      .init("KEYTREE_STORE", "the folder of the store (default: the setting `defaultStore`, else `$XDG_DATA_HOME/keytree`)"),
+      .init(
+        "KEYTREE_STORE",
+        "the folder of the store (default: the setting `defaultStore`, else `$XDG_DATA_HOME/keytree`)"),
       .init("GNUPGHOME", "the GnuPG home with your secret keys"),
       .init("VISUAL, EDITOR", "the editor of `keytree edit`"),
       .init(

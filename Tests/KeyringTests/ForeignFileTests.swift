@@ -44,8 +44,10 @@ import Testing
   }
 
   @Test(arguments: [
-    "items/.hidden/x.gpg", "items/.x.gpg", "items/a/.git/x.gpg", "items/a/HEAD", "items/a/x.sh", "items/a.gpg/x.gpg",
-    "items/a/.gpg-id", "items/a/x\u{202E}y.gpg", "items/a/x\ny.gpg", "items/a/git~1/x.gpg", "local/items/a/x.gpg",
+    "items/.hidden/x.gpg", "items/.x.gpg", "items/a/.git/x.gpg", "items/a/HEAD", "items/a/x.sh",
+    "items/a.gpg/x.gpg",
+    "items/a/.gpg-id", "items/a/x\u{202E}y.gpg", "items/a/x\ny.gpg", "items/a/git~1/x.gpg",
+    "local/items/a/x.gpg",
     "items/a.json/x.gpg", "items/a\\b.gpg",
   ])
   func `a file with another name is a stray`(path: String) throws {
@@ -68,7 +70,9 @@ import Testing
     try store.put(try message("new"), at: store.secretFile(item))
     let files = try keyring.foreignFiles()
     #expect(files.map(\.kind) == [.changed(item)] && files.map(\.path) == [store.secretFile(item)])
-    #expect(throws: KeyringError.itemDamaged(item.reference, .notAsRecorded)) { _ = try keyring.text(of: item) }
+    #expect(throws: KeyringError.itemDamaged(item.reference, .notAsRecorded)) {
+      _ = try keyring.text(of: item)
+    }
     #expect(throws: KeyringError.itemDamaged(item.reference, .notAsRecorded)) {
       try keyring.update(item, AttributeChanges(set: [.comment: "x"]))
     }
@@ -80,7 +84,9 @@ import Testing
   @Test func `the file of another item, bytes that are no message, and a huge file are damage`() throws {
     let (item, other) = (try add(), try add("b.example", "other"))
     let swapped = try #require(try store.bytes(store.secretFile(other)))
-    for bytes in [swapped, Array("text".utf8), [], [UInt8](repeating: 1, count: StoreLayout.sealedItemLimit + 1)] {
+    for bytes in [
+      swapped, Array("text".utf8), [], [UInt8](repeating: 1, count: StoreLayout.sealedItemLimit + 1),
+    ] {
       try store.put(bytes, at: store.secretFile(item))
       #expect(try keyring.foreignFiles().isEmpty, "\(bytes.count)")
       let findings = try keyring.check().findings
@@ -137,7 +143,8 @@ import Testing
         Adoption(
           file,
           file.item == nil
-            ? .login([Adoption.Part(.login("x.example", "me"), secret: slice("one"))]) : .secret(slice("one")))
+            ? .login([Adoption.Part(.login("x.example", "me"), secret: slice("one"))]) : .secret(slice("one"))
+        )
       })
     #expect(outcomes == [.changedSince, .changedSince])
     #expect(try keyring.foreignFiles().count == 2)
@@ -169,7 +176,8 @@ import Testing
       Issue.record("\(outcomes)")
       return
     }
-    #expect(record.revision != item.revision && record.id == item.id && record.secretModified > item.secretModified)
+    #expect(
+      record.revision != item.revision && record.id == item.id && record.secretModified > item.secretModified)
     #expect(try keyring.text(of: record) == "new")
     let bytes = try #require(try store.bytes(store.secretFile(record)))
     let recipients = unsafe try bytes.withUnsafeBytes { unsafe try store.engine.recipients(of: $0) }

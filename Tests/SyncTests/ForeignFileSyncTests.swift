@@ -258,7 +258,10 @@ import Testing
     try clones.push("100644", "items/web/.gpg-id", "0123")
     try clones.push("120000", "items/web/link.gpg", "/etc/passwd")
     let report = try clones.sync(0)
-    #expect(report.refused.map(\.path).sorted() == ["items/web/.gpg-id", "items/web/large.gpg", "items/web/link.gpg"])
+    #expect(
+      report.refused.map(\.path).sorted() == [
+        "items/web/.gpg-id", "items/web/large.gpg", "items/web/link.gpg",
+      ])
     try expectSame()
     try clones.expectSound(1)
   }

@@ -73,7 +73,8 @@ extension Finding.Kind {
       .transaction, .unfinished:
       true
     case .damaged(let damage): damage.isForRepair
-    case .notAdopted, .changed, .undecryptable, .wrongRecipients, .recipientsUnknown, .unsafe, .policy, .key: false
+    case .notAdopted, .changed, .undecryptable, .wrongRecipients, .recipientsUnknown, .unsafe, .policy, .key:
+      false
     case .keyEnds, .keyFile, .chain, .branch: false
     }
   }

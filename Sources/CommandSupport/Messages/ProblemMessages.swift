@@ -35,8 +35,10 @@ extension ItemDamage {
   /// The next step for the user.
   var hint: String {
     switch self {
-    case .noRecord, .notAsRecorded:
-      "`keytree adopt` shows whether another program wrote it, and takes it in; `keytree check --repair` repairs damage"
+    case .notAsRecorded:
+      "`keytree adopt` shows whether another program changed it, and accepts or undoes the change"
+    case .noRecord:
+      "`keytree adopt` takes in the file of another program; `keytree check --repair` repairs damage"
     default: isForRepair ? "`keytree check --repair` repairs it" : ErrorReport.damageHint
     }
   }

@@ -59,7 +59,8 @@ package enum AdoptedFile {
     var draft = ImportDraft()
     draft.add(
       PlannedLogin(
-        PlannedItem(itemClass: itemClass, attributes: attributes, secret: secret, source: source, part: .secret)))
+        PlannedItem(
+          itemClass: itemClass, attributes: attributes, secret: secret, source: source, part: .secret)))
     return draft
   }
 

@@ -82,6 +82,22 @@ extension Keyring {
     }
   }
 
+  /// Returns the paths of findings about files that other programs have added or changed.
+  ///
+  /// A file without a record is not one of them if the index has the item: then the record was lost or removed.
+  ///
+  /// - Parameter findings: The findings of a check, with named changes.
+  /// - Throws: The errors of ``foreignFiles()``.
+  func adoptablePaths(among findings: [Finding]) throws(KeyringError) -> Set<String> {
+    let paths = Set(findings.filter(\.kind.isAdoptable).map(\.path))
+    // A file with another finding, such as a wrong line of the index, was not changed by a program for pass stores.
+    let others = Set(findings.filter { !$0.kind.isAdoptable }.map(\.path))
+    if paths.isEmpty { return [] }
+    let lines = LineTable(try StoreSurvey(of: self).shards)
+    let lost = findings.filter { $0.kind == .notAdopted && lines[$0.path] != nil }.map(\.path)
+    return paths.subtracting(others).subtracting(lost)
+  }
+
   /// Returns the changed files of items.
   ///
   /// - Parameters:

@@ -61,10 +61,11 @@ extension Keyring {
     var result = StoreVerification()
     result.items = report.items
     let findings = try namingChanges(in: report.findings)
-    result.findings = findings.filter { !$0.kind.isAdoptable } + (try keyFileFindings(room))
+    let adoptable = try adoptablePaths(among: findings)
+    result.findings = findings.filter { !adoptable.contains($0.path) } + (try keyFileFindings(room))
     result.findings.sort { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
     // A push by a phone app must not be refused, and nothing uses these files before a member has adopted them.
-    result.warnings = findings.filter(\.kind.isAdoptable) + (try keyWarnings())
+    result.warnings = findings.filter { adoptable.contains($0.path) } + (try keyWarnings())
     return result
   }
 

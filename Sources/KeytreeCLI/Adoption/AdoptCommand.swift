@@ -36,7 +36,8 @@ enum AdoptCommand: Command {
     examples: [
       Example("keytree adopt", "lists the files and asks for each"),
       Example("keytree adopt web/forum.example/alice --yes", "takes in one file without asking"),
-      Example("keytree adopt github.com/alice --undo", "restores the file of an item that a phone has changed"),
+      Example(
+        "keytree adopt github.com/alice --undo", "restores the file of an item that a phone has changed"),
     ],
     exitCodes: [3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13])
 
@@ -104,11 +105,14 @@ enum AdoptCommand: Command {
 extension ForeignFile {
   /// Returns true if a person may call the file by a name: its path without `items/` and `.gpg`, or without its class.
   fileprivate func hasName(_ name: String) -> Bool {
-    let short = String(path.dropFirst(StoreLayout.items.utf8.count + 1).dropLast(StoreLayout.secretExtension.utf8.count))
-    let names = [short] + ItemClass.allCases.compactMap { itemClass in
-      let folder = "\(itemClass.rawValue)/"
-      return short.hasPrefix(folder) ? String(short.dropFirst(folder.utf8.count)) : nil
-    }
+    let short = String(
+      path.dropFirst(StoreLayout.items.utf8.count + 1).dropLast(StoreLayout.secretExtension.utf8.count))
+    let names =
+      [short]
+      + ItemClass.allCases.compactMap { itemClass in
+        let folder = "\(itemClass.rawValue)/"
+        return short.hasPrefix(folder) ? String(short.dropFirst(folder.utf8.count)) : nil
+      }
     return names.contains { name == $0 || name == "\($0)\(StoreLayout.secretExtension)" }
       || name == "\(StoreLayout.items)/\(short)"
   }

@@ -67,7 +67,9 @@ struct AdoptionRun {
       let limit = StoreLayout.sealedItemLimit
       return .failure(Refused(unreadable(entry, "it is larger than \(limit) bytes", .damaged)))
     }
-    guard let message = try keyring.message(of: entry.file) else { return .failure(Refused(changedSince(entry))) }
+    guard let message = try keyring.message(of: entry.file) else {
+      return .failure(Refused(changedSince(entry)))
+    }
     let plaintext: SecretBytes
     do {
       plaintext = try decryptor.open(ArmoredMessage.binary(message), limit: StoreLayout.secretLimit)
@@ -124,7 +126,8 @@ struct AdoptionRun {
         item.attributes[name] = first.attributes[name]
       }
       let replaced = (logins + fields).first { $0.field == planned.field }
-      return Adoption.Part(new(item, first.group, isLocal: first.isLocal), replacing: replaced, secret: item.secret)
+      return Adoption.Part(
+        new(item, first.group, isLocal: first.isLocal), replacing: replaced, secret: item.secret)
     }
     return .success(.login(parts))
   }
@@ -152,7 +155,8 @@ struct AdoptionRun {
         report(entry, "undone", [])
       } else if entry.file.item != nil, originals[entry.file.path] == nil {
         let reason =
-          repository == nil ? "the store has no history with the old file" : "the old file is not in the history"
+          repository == nil
+          ? "the store has no history with the old file" : "the old file is not in the history"
         refusals.append(
           Refusal(
             entry: entry, outcome: "unreadable", message: "cannot undo \(entry.file.path): \(reason)",
@@ -179,7 +183,8 @@ struct AdoptionRun {
       } else {
         refusals.append(
           Refusal(
-            entry: entry, outcome: "declined", message: "\(entry.file.path) stays as it is", code: .cancelled))
+            entry: entry, outcome: "declined", message: "\(entry.file.path) stays as it is", code: .cancelled)
+        )
       }
     }
     return agreed

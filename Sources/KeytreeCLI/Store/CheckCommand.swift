@@ -69,7 +69,8 @@ enum CheckCommand: Command {
     let count = report.findings.count
     console.say("\(items)\(looked), \(count) \(count == 1 ? "finding" : "findings").")
     if report.findings.contains(where: \.kind.isAdoptable) {
-      console.say("hint: `keytree adopt` lists the files of other programs, and takes them in or undoes them.")
+      console.say(
+        "hint: `keytree adopt` lists the files of other programs, and takes them in or undoes them.")
     }
     if report.findings.allSatisfy(\.kind.isAdoptable) { return }
     if isRepaired {

@@ -63,7 +63,8 @@ struct StoreStatus {
     for entry in foreignFiles.prefix(CommandCall.problemLimit) { list.add("not adopted", entry.line) }
     if !foreignFiles.isEmpty {
       let rest = foreignFiles.count - CommandCall.problemLimit
-      list.add("not adopted", (rest > 0 ? "\(rest) more; " : "") + "`keytree adopt` lists all and takes them in")
+      list.add(
+        "not adopted", (rest > 0 ? "\(rest) more; " : "") + "`keytree adopt` lists all and takes them in")
     }
     list.add("policy", policyWords)
     keyring?.policy.addFacts(to: &list, me: keyring?.ownFingerprint)

@@ -12,7 +12,9 @@ extension Repository {
   package func commit(of file: ForeignFile, in keyring: Keyring) throws -> HistoricalCommit? {
     guard let bytes = try keyring.message(of: file) else { return nil }
     let place = "HEAD:\(prefix)\(file.path)"
-    guard try ObjectReader(git: git).names(of: [place])[place] == hash().blobName(of: bytes) else { return nil }
+    guard try ObjectReader(git: git).names(of: [place])[place] == hash().blobName(of: bytes) else {
+      return nil
+    }
     return try HistoricalCommit.last(touching: [prefix + file.path], in: git)
   }
 }

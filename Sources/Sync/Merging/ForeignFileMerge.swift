@@ -73,7 +73,8 @@ struct ForeignFileMerge {
   private func keepOwnChanges(
     _ replayed: ([ItemPath], MergeSide) throws -> Set<ItemPath>, into result: inout MergedFiles
   ) throws {
-    let changed = mine.keys.filter { isOwnChange($0) && result.store[ItemFiles.secretFile($0)] != nil }.sorted()
+    let changed = mine.keys.filter { isOwnChange($0) && result.store[ItemFiles.secretFile($0)] != nil }
+      .sorted()
     let old = try replayed(changed, .ours)
     for path in changed where !old.contains(path) {
       let file = ItemFiles.secretFile(path)
@@ -85,7 +86,9 @@ struct ForeignFileMerge {
     }
     for (path, content) in mine where content.isNotAdopted && merged[path] != nil {
       // The member who adopted the file has seen the version of the base only.
-      if files.secretName(path, at: ours) != files.secretName(path, at: base) { keepSecond(path, ours, &result) }
+      if files.secretName(path, at: ours) != files.secretName(path, at: base) {
+        keepSecond(path, ours, &result)
+      }
     }
   }
 

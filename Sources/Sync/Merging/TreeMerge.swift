@@ -178,7 +178,8 @@ package struct TreeMerge {
     }
     for copy in merged.copies where !untouched.contains(copy.record.path) {
       guard let file = version(copy.record, copy.side),
-        let secret = original(of: copy.record, at: [commit(copy.side), ours.commit, theirs.commit] + bases, files)
+        let secret = original(
+          of: copy.record, at: [commit(copy.side), ours.commit, theirs.commit] + bases, files)
       else { continue }
       try addCopy(file, secret, &result)
     }
@@ -332,7 +333,8 @@ package struct TreeMerge {
     // A change of a file of another program wins over its deletion or adoption, and of two changes both are kept.
     for file in bothChanged {
       guard let bytes = contents[file.name] else { throw GitError.unexpectedOutput(command: "cat-file") }
-      result.store[file.isFree ? file.path : ForeignFileMerge.secondPath(of: file.path, bytes)] = .bytes(bytes)
+      result.store[file.isFree ? file.path : ForeignFileMerge.secondPath(of: file.path, bytes)] = .bytes(
+        bytes)
     }
   }
 

@@ -65,7 +65,9 @@ import Testing
     #expect(json.text.contains("\"author\":null,"), "\(json.text)")
     #expect(json.text.contains("\"outcome\":\"listed\"") && json.text.contains("\"state\":\"added\""))
     #expect(world.run("status").text.contains(Self.file))
-    #expect(world.run("status", "--json").text.contains("\"notAdopted\":[{\"author\":null,\"path\":\"\(Self.file)\""))
+    #expect(
+      world.run("status", "--json").text.contains(
+        "\"notAdopted\":[{\"author\":null,\"path\":\"\(Self.file)\""))
     #expect(world.run("check").code == .failedChecks)
     #expect(exists(Self.file))
   }
@@ -74,7 +76,9 @@ import Testing
     try put(Self.file, "secret\nmore\notpauth://totp/x?secret=ABCDEFGHIJKLMNOP\n")
     let result = world.run("adopt", "github.com/alice", "--yes")
     #expect(result.code == .done, "\(result.diagnosticsText)")
-    #expect(result.diagnosticsText.contains("Adopted \(Self.file) as keytree://internet-password/github.com/alice."))
+    #expect(
+      result.diagnosticsText.contains("Adopted \(Self.file) as keytree://internet-password/github.com/alice.")
+    )
     #expect(secret("github.com/alice") == "secret")
     #expect(secret("github.com/alice", "--field", "note").hasPrefix("more\n"))
     #expect(secret("github.com/alice", "--field", "otp").hasPrefix("otpauth://totp/x"))
@@ -84,12 +88,14 @@ import Testing
 
   /// Paths below `items`, and the names of the items that they become.
   static let places: [(path: String, name: String)] = [
-    ("github.com/alice", "internet:github.com/alice"), ("web/forum.example/bob", "internet:forum.example/bob"),
+    ("github.com/alice", "internet:github.com/alice"),
+    ("web/forum.example/bob", "internet:forum.example/bob"),
     ("Some Site", "generic:Some Site/Some Site"), ("web/Some Site", "generic:web/Some Site"),
     ("internet-password/github.com/alice", "internet:github.com/alice"),
     ("internet-password/intranet/alice", "internet:intranet/alice"),
     ("internet-password/github.com", "internet:github.com"),
-    ("generic-password/github.com/bot", "generic:github.com/bot"), ("generic-password/wifi", "generic:wifi/wifi"),
+    ("generic-password/github.com/bot", "generic:github.com/bot"),
+    ("generic-password/wifi", "generic:wifi/wifi"),
     ("internet-password/github.com/Alice B", "internet:github.com/Alice B"),
   ]
 
@@ -140,7 +146,8 @@ import Testing
     }
     try put(Self.file, "new\nnote")
     let refused = world.run("adopt", Word(Self.file), "--yes", "--json")
-    #expect(refused.code == .alreadyExists && refused.text.contains("\"outcome\":\"exists\""), "\(refused.text)")
+    #expect(
+      refused.code == .alreadyExists && refused.text.contains("\"outcome\":\"exists\""), "\(refused.text)")
     #expect(secret("github.com/alice") == "old" && exists(Self.file))
     let done = world.run("adopt", Word(Self.file), "--yes", "--update")
     #expect(done.code == .done, "\(done.diagnosticsText)")
@@ -218,15 +225,18 @@ import Testing
     #expect(exists(changed))
     try put(changed, "TOP-SECRET")
     let commands: [[Word]] = [
-      ["get", "github.com/alice"], ["get", "git.example/bob"], ["get", "a.example/me"], ["find"], ["show", "a.example/me"],
+      ["get", "github.com/alice"], ["get", "git.example/bob"], ["get", "a.example/me"], ["find"],
+      ["show", "a.example/me"],
       ["show", "a.example/me", "--reveal"], ["read", "keytree://internet-password/git.example/bob"],
       ["read", "keytree://internet-password/a.example/me+https"],
       ["run", "--env", "X=keytree://internet-password/a.example/me+https", "--", "env"],
-      ["export", "json", "-", "--plaintext"], ["status"], ["check", "--decrypt"], ["adopt"], ["get", "a.example/me", "--qr"],
+      ["export", "json", "-", "--plaintext"], ["status"], ["check", "--decrypt"], ["adopt"],
+      ["get", "a.example/me", "--qr"],
     ]
     for words in commands {
       let result = world.run(words)
-      #expect(!result.text.contains("TOP-SECRET") && !result.diagnosticsText.contains("TOP-SECRET"), "\(words)")
+      #expect(
+        !result.text.contains("TOP-SECRET") && !result.diagnosticsText.contains("TOP-SECRET"), "\(words)")
     }
     for host in ["github.com", "git.example", "a.example"] {
       let input = Word("credential")
@@ -280,7 +290,9 @@ import Testing
       "\(list.text)")
     #expect(world.run("adopt", "--json").text.contains("\"author\":\"Pixel <p@example.org>\""))
     let verified = world.run("verify")
-    #expect(verified.code == .done && verified.text.contains("warning: items/github.com/alice.gpg"), "\(verified.text)")
+    #expect(
+      verified.code == .done && verified.text.contains("warning: items/github.com/alice.gpg"),
+      "\(verified.text)")
     #expect(world.run("verify", "--strict").code == .failedChecks)
     let result = world.run("adopt", input: Array("y\n".utf8), isTerminal: true)
     #expect(result.code == .done, "\(result.diagnosticsText)")
@@ -321,6 +333,7 @@ import Testing
     #expect(world.run("get", "generic:web/both").text == "secret")
     // An item that Bob could read would be a finding.
     let findings = world.run("check").text
-    #expect(findings.hasPrefix("items/web/bob.gpg:") && findings.split(separator: "\n").count == 1, "\(findings)")
+    #expect(
+      findings.hasPrefix("items/web/bob.gpg:") && findings.split(separator: "\n").count == 1, "\(findings)")
   }
 }

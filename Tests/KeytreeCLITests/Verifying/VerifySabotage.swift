@@ -91,10 +91,6 @@ struct VerifySabotage: Sendable, CustomStringConvertible {
     VerifySabotage("an item for another recipient", "its group has") { world in
       try world.replace(item, with: try world.program.gnupg.encrypt([1], to: [.carol]), signedBy: .alice)
     },
-    VerifySabotage("another encrypted file", "its encrypted file is not the one that its record describes") {
-      world in
-      try world.forge.write(try world.program.gnupg.encrypt([1], to: [.alice]), to: VerifyFixture.file(item))
-    },
     VerifySabotage(
       "another encrypted file, and a line for it", "`sealed` in the index differs from the signed record"
     ) { world in
