@@ -34,7 +34,10 @@ import Testing
   @Test func `the files of a phone app are warnings, and fail with an option`() throws {
     let world = try VerifyFixture()
     let message = try world.program.gnupg.encrypt([1], to: [.alice])
-    let paths = [VerifyFixture.file(VerifyFixture.items[0]), "items/web/Some Site.gpg", "items/x.gpg"]
+    let paths = [
+      VerifyFixture.file(VerifyFixture.items[0]), "items/web/Some Site.gpg",
+      "items/internet-password/a.example/x.gpg",
+    ]
     try FileManager.default.createDirectory(
       atPath: "\(world.store)/items/web", withIntermediateDirectories: true)
     for path in paths { try world.forge.write(message, to: path) }

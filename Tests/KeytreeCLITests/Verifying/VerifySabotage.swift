@@ -139,10 +139,6 @@ struct VerifySabotage: Sendable, CustomStringConvertible {
       let path = try #require(ItemPath(validating: "internet-password/\(item)"))
       try world.remove(StoreLayout.shardFile(path.shard, isLocal: false))
     },
-    VerifySabotage("an encrypted file without a record", "this file has no record") { world in
-      let message = try world.forge.bytes(VerifyFixture.file(item))
-      try world.forge.write(message, to: "items/internet-password/a.example/x.gpg")
-    },
     VerifySabotage("text in place of an item", "the file is not a binary OpenPGP message") { world in
       try world.replace(item, with: Array("open sesame\n".utf8), signedBy: .alice)
     },
