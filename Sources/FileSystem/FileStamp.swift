@@ -22,6 +22,9 @@ package struct FileStamp: Equatable, Sendable {
     changed = Self.nanoseconds(info.st_ctim)
   }
 
+  /// The time of the last change of the content, in nanoseconds since 1970. Any program can set it.
+  package var modification: Int64 { modified }
+
   /// Device and inode, which distinguish files that had the same name at different times.
   var identity: [UInt64] { [device, inode] }
 

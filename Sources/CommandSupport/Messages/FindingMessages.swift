@@ -13,6 +13,8 @@ extension Finding.Kind {
     case .fileMissing: "the encrypted file of this item is missing"
     case .itemMissing: "the item is in the index, but its files are missing"
     case .notAdopted: "this file has no record: another program created it, or the record was lost"
+    case .changed(let recorded, let found):
+      "another program changed this file\(found.map { " on \($0.day)" } ?? ""); its record is of \(recorded.day)"
     case .notInIndex: "this item is not in the index"
     case .damaged(let damage): damage.message
     case .bindingMismatch(let mismatch): "binding mismatch: \(mismatch.message)"
@@ -46,6 +48,7 @@ extension Finding.Kind {
     case .stray: "stray"
     case .fileMissing, .itemMissing: "missing"
     case .notAdopted: "not-adopted"
+    case .changed: "changed"
     case .notInIndex: "not-in-index"
     case .damaged: "damaged"
     case .bindingMismatch: "binding-mismatch"
@@ -70,12 +73,18 @@ extension Finding.Kind {
       .transaction, .unfinished:
       true
     case .damaged(let damage): damage.isForRepair
-    case .notAdopted, .undecryptable, .wrongRecipients, .recipientsUnknown, .unsafe, .policy, .key: false
+    case .notAdopted, .changed, .undecryptable, .wrongRecipients, .recipientsUnknown, .unsafe, .policy, .key:
+      false
     case .keyEnds, .keyFile, .chain, .branch: false
     }
   }
 
   private static func list(_ keys: [KeyID]) -> String { keys.map(\.text).joined(separator: " ") }
+}
+
+extension Timestamp {
+  /// The date in UTC, such as `2026-11-22`.
+  package var day: String { String(rfc3339.prefix(10)) }
 }
 
 extension StrayReason {

@@ -62,9 +62,7 @@ extension ErrorReport {
     case .itemDamaged(let reference, let damage):
       self.init(
         .damaged, "cannot use \(reference.text): \(damage.message)",
-        hint: damage.isForRepair
-          ? "`keytree check --repair` repairs it"
-          : Self.damageHint)
+        hint: damage.hint)
     case .bindingMismatch(let reference, let mismatch):
       self.init(
         .damaged, "cannot use \(reference.text): binding mismatch: \(mismatch.message)",
@@ -111,7 +109,7 @@ extension ErrorReport {
   }
 
   /// The hint for an item that can only be restored from an older copy.
-  private static var damageHint: String {
+  static var damageHint: String {
     "restore it from git or a backup; `keytree check` checks all items"
   }
 

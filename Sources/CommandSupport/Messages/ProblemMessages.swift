@@ -31,6 +31,19 @@ extension ItemDamage {
   }
 }
 
+extension ItemDamage {
+  /// The next step for the user.
+  var hint: String {
+    switch self {
+    case .notAsRecorded:
+      "`keytree adopt` shows whether another program changed it, and accepts or undoes the change"
+    case .noRecord:
+      "`keytree adopt` takes in the file of another program; `keytree check --repair` repairs damage"
+    default: isForRepair ? "`keytree check --repair` repairs it" : ErrorReport.damageHint
+    }
+  }
+}
+
 extension RecordError {
   /// The reason why a file is not the record of an item.
   package var message: String {

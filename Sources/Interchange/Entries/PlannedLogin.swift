@@ -61,6 +61,18 @@ package struct PlannedLogin: Sendable {
     items.append(field)
   }
 
+  /// Gives the login another class and other attributes of its head.
+  mutating func move(to itemClass: ItemClass, _ attributes: Attributes) {
+    items[0].alternatives = []
+    for index in items.indices {
+      for name in AttributeSchema.primaryKey(of: items[index].itemClass) where name != .field {
+        items[index].attributes[name] = nil
+      }
+      items[index].itemClass = itemClass
+    }
+    self = placed(attributes)
+  }
+
   /// Returns the same login with other attributes of its head. Its fields get the same primary key.
   func placed(_ attributes: Attributes) -> PlannedLogin {
     var login = self

@@ -16,6 +16,9 @@ public struct Finding: Sendable, Equatable {
     case itemMissing
     /// An encrypted file has no record: another program created it, or the record was lost.
     case notAdopted
+    /// Another program has changed the encrypted file of an item: the record, from this time, names another file. The
+    /// second time is that of the file or its commit, if it is known.
+    case changed(recorded: Timestamp, found: Timestamp?)
     /// The index has no line for an item.
     case notInIndex
     /// The files of an item are damaged, or lack a valid signature.
@@ -62,6 +65,16 @@ public struct Finding: Sendable, Equatable {
     self.path = path
     self.kind = kind
     self.commit = commit
+  }
+}
+
+extension Finding.Kind {
+  /// True if another program has added or changed the file, so that a member can adopt it.
+  package var isAdoptable: Bool {
+    switch self {
+    case .notAdopted, .changed: true
+    default: false
+    }
   }
 }
 

@@ -28,6 +28,7 @@ struct StoreCheck {
     report.items = survey.items.count
     report.conflictCopies = survey.conflictFiles.count { $0.hasSuffix(StoreLayout.recordExtension) }
     report.findings += lines.missingItems(among: survey.items)
+    report.findings += survey.foreignFiles.map { Finding($0, .notAdopted) }
     for look in try looks(at: survey.items, lines) + conflictLooks(survey.conflictFiles) {
       report.findings += look.findings
       if look.wasDecrypted { report.decrypted += 1 }
@@ -207,6 +208,9 @@ struct LineTable: Sendable {
   }
 
   subscript(file: String) -> ItemRecord? { byFile[file] }
+
+  /// The digests of all encrypted files, according to the lines.
+  var digests: Set<ContentDigest> { Set(byFile.values.map(\.sealed)) }
 
   /// Returns findings for lines whose items have no file.
   func missingItems(among items: [StoreSurvey.ItemFiles]) -> [Finding] {

@@ -4,6 +4,8 @@ internal import KeyringModel
 struct StoreSurvey {
   /// The item paths that have at least one file.
   var items: [ItemFiles] = []
+  /// The paths of encrypted files below `items` whose names Keytree does not use, as other programs create them.
+  var foreignFiles: [String] = []
   /// The paths of the files of conflict copies.
   var conflictFiles: [String] = []
   /// The shards.
@@ -127,13 +129,17 @@ struct StoreSurvey {
       let classFolder = "\(root)/\(itemClass)"
       if classFolder == StoreLayout.passRecipients, try isFile(classFolder, in: tree) { continue }
       guard let known = ItemClass(rawValue: itemClass) else {
-        findings.append(Finding(classFolder, .stray(.name)))
+        try surveyForeign(classFolder, tree, isLocal: isLocal)
         continue
       }
       guard try isFolder(classFolder, in: tree) else { continue }
-      for container in try tree.list(classFolder) where try isFolder("\(classFolder)/\(container)", in: tree)
-      {
-        try surveyContainer("\(itemClass)/\(container)", of: known, tree, isLocal: isLocal)
+      for container in try tree.list(classFolder) {
+        let path = "\(classFolder)/\(container)"
+        if !isLocal, StoreLayout.isForeignFile(path), try tree.status(path)?.kind == .regular {
+          try surveyForeign(path, tree, isLocal: isLocal)
+        } else if try isFolder(path, in: tree) {
+          try surveyContainer("\(itemClass)/\(container)", of: known, tree, isLocal: isLocal)
+        }
       }
     }
   }
@@ -161,14 +167,52 @@ struct StoreSurvey {
           if let item = Self.item(path), item.field != nil {
             note(item, path, try fields.status(field), &found, isLocal: isLocal)
           } else {
-            findings.append(Finding("\(root)/\(path)", .stray(.name)))
+            try surveyForeign("\(root)/\(path)", tree, isLocal: isLocal)
           }
         }
       } else {
-        findings.append(Finding("\(root)/\(path)", .stray(.name)))
+        try surveyForeign("\(root)/\(path)", tree, isLocal: isLocal)
       }
     }
     items += found.values.sorted { $0.path < $1.path }
+  }
+
+  /// Lists the encrypted files of other programs at a path, at any depth. Everything else there is a stray; a folder
+  /// without such files is one stray.
+  private mutating func surveyForeign(
+    _ path: String, _ tree: FileTree, isLocal: Bool
+  ) throws(FileError) {
+    var found = ForeignEntries()
+    if isLocal { found.strays = [path] } else { try found.add(path, in: tree, depth: 0) }
+    if found.files.isEmpty {
+      // An empty folder is what remains after an adoption, and git does not keep it.
+      if !found.strays.isEmpty { findings.append(Finding(path, .stray(.name))) }
+      return
+    }
+    for path in found.files where try isFile(path, in: tree) { foreignFiles.append(path) }
+    findings += found.strays.map { Finding($0, .stray(.name)) }
+  }
+
+  /// The entries of a folder that Keytree did not create.
+  private struct ForeignEntries {
+    /// The encrypted files.
+    var files: [String] = []
+    /// Everything else.
+    var strays: [String] = []
+
+    /// The largest depth of folders; a deeper one is a stray.
+    private static let depthLimit = 64
+
+    mutating func add(_ path: String, in tree: FileTree, depth: Int) throws(FileError) {
+      let kind = try tree.status(path)?.kind
+      if kind == .directory, depth < Self.depthLimit, StoreLayout.isForeignFolder(path) {
+        for name in try tree.list(path) { try add("\(path)/\(name)", in: tree, depth: depth + 1) }
+      } else if kind == .regular, StoreLayout.isForeignFile(path) {
+        files.append(path)
+      } else {
+        strays.append(path)
+      }
+    }
   }
 
   /// Returns the item path of a file below the folder of items; nil for any other name.

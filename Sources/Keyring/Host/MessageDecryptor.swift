@@ -11,6 +11,12 @@ package struct MessageDecryptor: Sendable {
   ///
   /// - Throws: `KeyringError.engine` when GnuPG is missing or fails.
   package init(host: HostContext) throws(KeyringError) {
+    pool = WorkerPool(workers: host.workers)
+    if let factory = host.engineFactory {
+      var generator = SystemRandomNumberGenerator()
+      engine = factory(KeyringID(using: &generator), [:])
+      return
+    }
     let user = UserKeyring(locations: host.engineLocations)
     do {
       var keys: [Fingerprint: [UInt8]] = [:]
@@ -21,7 +27,6 @@ package struct MessageDecryptor: Sendable {
     } catch {
       throw .engine(error, nil)
     }
-    pool = WorkerPool(workers: host.workers)
   }
 
   /// The cryptographic operations so far.

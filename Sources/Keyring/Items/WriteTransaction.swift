@@ -17,6 +17,8 @@ public struct WriteTransaction: ~Copyable {
   private var files: [(path: String, bytes: [UInt8]?)] = []
   /// Conflict copies that get a new encrypted file or a new signature.
   private var copies: [(old: ConflictCopy?, item: PreparedItem, file: RecordFile?)] = []
+  /// Files of other programs that are removed, with the digests that they must still have.
+  private var takenFiles: [(path: String, digest: ContentDigest)] = []
   private var subject = ChangeSubject()
   /// True if the changes depend on the result of a search.
   private(set) var dependsOnSearch = false
@@ -264,6 +266,47 @@ public struct WriteTransaction: ~Copyable {
   /// Stages the removal of a file that is not an item.
   mutating func removeFile(_ path: String) { files.append((path, nil)) }
 
+  /// Stages the removal of a file of another program, whose content the transaction stores. An item may be added at its
+  /// path.
+  ///
+  /// - Parameters:
+  ///   - file: The path of the file in the store.
+  ///   - digest: The digest of the file. If the file changes before the transaction is committed, the transaction is
+  ///     prepared again.
+  mutating func takeIn(_ file: String, _ digest: ContentDigest) throws(KeyringError) {
+    takenFiles.append((file, digest))
+    if let path = StoreLayout.itemPath(ofFile: file) { return try vacate(path) }
+    removeFile(file)
+  }
+
+  /// Replaces the secret of an item whose encrypted file another program has changed.
+  ///
+  /// - Parameters:
+  ///   - record: The record of the item, as it was verified.
+  ///   - digest: The digest of the changed file.
+  ///   - secret: The new secret.
+  /// - Returns: The new record; nil if the record or the file has changed since.
+  mutating func accept(
+    _ digest: ContentDigest, as record: ItemRecord, secret: borrowing SecretBytes
+  ) throws(KeyringError) -> ItemRecord? {
+    let place = record.place
+    guard case .distrusted = try content(at: place), let base = entries[place]?.base,
+      base.message == digest, let bytes = base.record,
+      case .success(let verified) = try keyring.verifier.verify(RecordClaim(bytes, path: record.path)),
+      verified.record == record
+    else { return nil }
+    var new = record
+    var generator = SystemRandomNumberGenerator()
+    new.revision = Revision(using: &generator)
+    new.modified = keyring.host.time(after: record)
+    new.secretModified = new.modified
+    let item = try ItemEncryptor(keyring: keyring).prepare(new, secret: secret)
+    entries[place]?.wasDistrusted = false
+    try put(item)
+    subject.note(record, item.record)
+    return item.record
+  }
+
   // MARK: Committing
 
   /// Signs all new records with one signature.
@@ -298,6 +341,7 @@ public struct WriteTransaction: ~Copyable {
     for (place, entry) in entries where entry.isChanged {
       if try base(at: place).base != entry.base { return false }
     }
+    for (path, digest) in takenFiles where try Keyring.digest(path, keyring.tree) != digest { return false }
     return true
   }
 
@@ -566,6 +610,11 @@ extension Keyring {
   /// Returns the bytes of a shard; empty if it does not exist.
   static func fileBytes(_ file: String, _ tree: FileTree) throws(KeyringError) -> [UInt8] {
     try files(tree.read(file, limit: StoreLayout.shardLimit)) ?? []
+  }
+
+  /// Returns the digest of an encrypted file; nil if it does not exist.
+  fileprivate static func digest(_ file: String, _ tree: FileTree) throws(KeyringError) -> ContentDigest? {
+    try files(tree.read(file, limit: StoreLayout.sealedItemLimit)).map { ContentDigest(of: $0) }
   }
 
   /// Returns true if a file exists at a path.

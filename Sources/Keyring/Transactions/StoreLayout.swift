@@ -129,8 +129,6 @@ package enum StoreLayout {
     case conflicts: return isConflictFile(path)
     case items:
       if itemPath(ofFile: path) != nil { return true }
-      // At this level there are only folders, whose names can have any extension.
-      if parts.count == 3, ItemClass(rawValue: String(parts[1])) != nil { return false }
       let names = parts.dropFirst()
       return parts[parts.count - 1].hasSuffix(secretExtension)
         && names.allSatisfy { !$0.isEmpty && !$0.hasPrefix(".") }
@@ -138,6 +136,20 @@ package enum StoreLayout {
     default: return false
     }
   }
+
+  /// Returns true if a path below `items` is that of an encrypted file that Keytree does not write itself. Other
+  /// programs for pass stores create such files.
+  ///
+  /// - Parameter path: A path in the store.
+  package static func isForeignFile(_ path: String) -> Bool {
+    path.hasPrefix("\(items)/") && path.hasSuffix(secretExtension) && itemPath(ofFile: path) == nil
+      && isStoreFile(path) && AllowedName.isSafePath(path)
+  }
+
+  /// Returns true if a folder below `items` may contain encrypted files of other programs.
+  ///
+  /// - Parameter path: A path in the store.
+  static func isForeignFolder(_ path: String) -> Bool { isForeignFile("\(path)/a b\(secretExtension)") }
 
   /// Returns true if a file's history is kept: it is part of the store and does not stay on this machine.
   package static func isTracked(_ path: String) -> Bool {

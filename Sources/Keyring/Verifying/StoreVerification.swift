@@ -6,7 +6,8 @@ internal import OpenPGP
 package struct StoreVerification: Sendable {
   /// The problems, sorted by path.
   package var findings: [Finding] = []
-  /// Problems that will occur soon, such as a key that is about to expire.
+  /// Problems that do not make the store invalid: a key that is about to expire, and a file of another program that no
+  /// member has adopted.
   package var warnings: [Finding] = []
   /// The number of items in the store.
   package var items = 0
@@ -59,9 +60,12 @@ extension Keyring {
     }
     var result = StoreVerification()
     result.items = report.items
-    result.findings = report.findings + (try keyFileFindings(room))
+    let findings = try namingChanges(in: report.findings)
+    let adoptable = try adoptablePaths(among: findings)
+    result.findings = findings.filter { !adoptable.contains($0.path) } + (try keyFileFindings(room))
     result.findings.sort { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
-    result.warnings = try keyWarnings()
+    // A push by a phone app must not be refused, and nothing uses these files before a member has adopted them.
+    result.warnings = findings.filter { adoptable.contains($0.path) } + (try keyWarnings())
     return result
   }
 

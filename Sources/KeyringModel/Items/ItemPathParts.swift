@@ -11,7 +11,7 @@ struct ItemPathParts {
     var shown: Set<AttributeName> = []
     container = show(
       ItemPathParts.container(
-        key.itemClass.containerNames.lazy.compactMap { key[$0] }.first, of: key.itemClass))
+        key.itemClass.containerNames.lazy.compactMap { key[$0] }.first, of: key.itemClass), isContainer: true)
     switch key.itemClass {
     case .genericPassword:
       name = show(key[.account])
@@ -60,8 +60,9 @@ struct ItemPathParts {
     }
   }
 
-  private mutating func show(_ value: AttributeValue?) -> [UInt8] {
-    let component = ReadableComponent(value?.contentBytes ?? [])
+  private mutating func show(_ value: AttributeValue?, isContainer: Bool = false) -> [UInt8] {
+    let bytes = value?.contentBytes ?? []
+    let component = isContainer ? ReadableComponent(container: bytes) : ReadableComponent(bytes)
     if component.isLossy { isLossy = true }
     // A value that is neither text nor bytes, such as a number, cannot be shown.
     if let value, value.contentBytes == nil { isLossy = true }

@@ -48,6 +48,7 @@ enum CheckCommand: Command {
       ? try keyring.repair(decrypts: decrypts) { progress.advance(to: $0, of: $1) }
       : try keyring.check(decrypts: decrypts) { progress.advance(to: $0, of: $1) }
     report.repairs = done + report.repairs
+    report.findings = try call.namingChanges(in: report.findings, keyring)
     if call.globals.json {
       printJSON(report, call.console)
     } else {
@@ -69,6 +70,11 @@ enum CheckCommand: Command {
     }
     let count = report.findings.count
     console.say("\(items)\(looked), \(count) \(count == 1 ? "finding" : "findings").")
+    if report.findings.contains(where: \.kind.isAdoptable) {
+      console.say(
+        "hint: `keytree adopt` lists the files of other programs, and takes them in or undoes them.")
+    }
+    if report.findings.allSatisfy(\.kind.isAdoptable) { return }
     if isRepaired {
       console.say(
         "hint: restore the remaining files from git or a backup; `keytree rm` quarantines a damaged item.")

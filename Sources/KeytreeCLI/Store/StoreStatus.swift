@@ -16,6 +16,7 @@ struct StoreStatus {
   private let conflictCopies: Int
   private let damage: [IndexProblem]
   private let expiring: [(fingerprint: Fingerprint, expires: Timestamp)]
+  private var foreignFiles: [ForeignFileEntry] = []
   private let history: HistoryFacts
   let statistics: SearchStatistics
 
@@ -37,6 +38,7 @@ struct StoreStatus {
       let keyring = try call.openKeyring()
       distrust = keyring.distrust
       self.keyring = keyring
+      foreignFiles = try call.foreignFiles(in: keyring)
     } catch KeyringError.policyNotTrusted(let reason) {
       distrust = reason
     }
@@ -57,6 +59,12 @@ struct StoreStatus {
     if conflictCopies > 0 {
       let copies = conflictCopies == 1 ? "1 conflict copy" : "\(conflictCopies) conflict copies"
       list.add("conflicts", "\(copies); `keytree resolve` lists them")
+    }
+    for entry in foreignFiles.prefix(CommandCall.problemLimit) { list.add("not adopted", entry.line) }
+    if !foreignFiles.isEmpty {
+      let rest = foreignFiles.count - CommandCall.problemLimit
+      list.add(
+        "not adopted", (rest > 0 ? "\(rest) more; " : "") + "`keytree adopt` lists all and takes them in")
     }
     list.add("policy", policyWords)
     keyring?.policy.addFacts(to: &list, me: keyring?.ownFingerprint)
@@ -100,7 +108,9 @@ struct StoreStatus {
           ItemClass.allCases.map { JSONMember($0.rawValue, .integer(Int64(counts[$0] ?? 0))) }
             + [JSONMember("local", .integer(Int64(localCount)))])),
       JSONMember("conflictCopies", .integer(Int64(conflictCopies))),
-      JSONMember("git", history.json), JSONMember("trusted", .bool(distrust == nil)),
+      JSONMember("git", history.json),
+      JSONMember("notAdopted", .array(foreignFiles.map { .object($0.members) })),
+      JSONMember("trusted", .bool(distrust == nil)),
       JSONMember("unfinished", .array(unfinished.map { .string($0) })),
       JSONMember("quarantines", .array(quarantines.map { .string($0) })),
       JSONMember(

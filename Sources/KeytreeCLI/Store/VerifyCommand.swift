@@ -21,7 +21,9 @@ enum VerifyCommand: Command {
   static let folder = OptionDeclaration(
     "folder", .required(ValueDeclaration("PATH", .text)),
     help: "the folder of the store in a bare repository, if the store is not at the top")
-  static let strict = OptionDeclaration("strict", help: "also fail if a key expires within 60 days")
+  static let strict = OptionDeclaration(
+    "strict",
+    help: "also fail if a key expires within 60 days, or if a file of another program is not adopted")
 
   static let declaration = CommandDeclaration(
     name: "verify", summary: "verify policies, recipients, keys and files without a secret key",

@@ -30,12 +30,28 @@ package struct HistoricalCommit: Equatable, Sendable {
   /// - Returns: The commits, newest first and each before its parents; none if there is no commit yet.
   /// - Throws: The errors of `Git.run`.
   static func list(touching paths: [String], in git: Git) throws -> [HistoricalCommit] {
+    try list(touching: paths, in: git, ["--full-history", "--date-order"])
+  }
+
+  /// Returns the commit that gave some paths their current content; nil if there is no commit yet.
+  ///
+  /// A merge that took the content from one side is not such a commit.
+  ///
+  /// - Parameters:
+  ///   - paths: Files or folders, relative to the top of the work tree.
+  ///   - git: Git in the repository.
+  /// - Throws: The errors of `Git.run`.
+  static func last(touching paths: [String], in git: Git) throws -> HistoricalCommit? {
+    try list(touching: paths, in: git, ["--max-count=1"]).first
+  }
+
+  private static func list(
+    touching paths: [String], in git: Git, _ options: [String]
+  ) throws -> [HistoricalCommit] {
     guard let head = try git.commit("HEAD") else { return [] }
     let output = try git.run(
-      [
-        "rev-list", "--no-commit-header", "--full-history", "--date-order", "--encoding=UTF-8", format, head,
-        "--",
-      ] + paths, limit: limit)
+      ["rev-list", "--no-commit-header", "--encoding=UTF-8"] + options + [format, head, "--"] + paths,
+      limit: limit)
     // Each field ends with NUL. Each record ends with a line feed, which thus precedes the next record.
     let words = output.split(separator: 0, omittingEmptySubsequences: false).dropLast()
     guard words.count.isMultiple(of: fields) else { throw GitError.unexpectedOutput(command: "rev-list") }

@@ -1,5 +1,5 @@
 package import Keyring
-internal import KeyringModel
+package import KeyringModel
 
 /// Finds missing and damaged files of items in the history without using a secret key.
 package struct HistoricalFiles: Sendable {
@@ -39,6 +39,25 @@ package struct HistoricalFiles: Sendable {
         } else if let sealed = item.sealed {
           wanted[sealed, default: []].append(item.secretFile)
         }
+      }
+      for (digest, message) in try messages(wanted) {
+        for file in wanted[digest] ?? [] { found[file] = message }
+      }
+    }
+    return found
+  }
+
+  /// Finds the original files of items that other programs have changed, on any branch or reflog.
+  ///
+  /// - Parameter items: The verified records of the items.
+  /// - Returns: The files with the digests in the records, by path in the store, for `Keyring.undo(_:originals:)`.
+  /// - Throws: The errors of `Git.run`.
+  package func originals(of items: [ItemRecord]) throws -> [String: [UInt8]] {
+    var found: [String: [UInt8]] = [:]
+    for start in stride(from: 0, to: items.count, by: Self.pieceSize) {
+      var wanted: [ContentDigest: [String]] = [:]
+      for item in items[start..<min(start + Self.pieceSize, items.count)] {
+        wanted[item.sealed, default: []].append(StoreLayout.itemFile(item.path, isLocal: false))
       }
       for (digest, message) in try messages(wanted) {
         for file in wanted[digest] ?? [] { found[file] = message }

@@ -8,8 +8,12 @@ struct IncomingItems {
   private(set) var items: [ItemPath: VerifiedRecord] = [:]
   /// The refused changes.
   private(set) var refused: [RefusedChange] = []
-  /// The paths of new encrypted files without a record.
+  /// The paths at which neither side has an item, but one has an encrypted file without a record.
   private(set) var notAdopted: [ItemPath] = []
+  /// The paths at which this side has an item, and the remote has added an encrypted file without a record.
+  private(set) var obstructed: [ItemPath] = []
+  /// The paths of items whose encrypted file another program has changed on the remote.
+  private(set) var changed: [ItemPath] = []
   /// Refused versions that become conflict copies, because members have signed them.
   private(set) var copies: [VerifiedRecord] = []
   /// The versions among them that the remote has rolled back to.
@@ -31,17 +35,26 @@ struct IncomingItems {
   ///   - files: The files of all these items.
   ///   - theirs: The commit of the remote.
   ///   - ours: The local commit.
+  ///   - baseCommit: The merge base.
   init(
     _ contents: [ItemPath: ItemFiles.Content], base: [ItemPath: VerifiedRecord],
-    mine: [ItemPath: ItemFiles.Content], in files: ItemFiles, of theirs: String, instead ours: String
+    mine: [ItemPath: ItemFiles.Content], in files: ItemFiles, of theirs: String, instead ours: String,
+    since baseCommit: String
   ) {
     (self.base, self.files, self.theirs, self.ours) = (base, files, theirs, ours)
     self.mine = mine.compactMapValues(\.verified)
     for path in files.paths.sorted() {
+      let isUnchanged = files.secretName(path, at: theirs) == files.secretName(path, at: baseCommit)
+      let isFree = base[path] == nil && (mine[path]?.isNotAdopted ?? true)
       switch contents[path] {
+      case nil where isFree, .notAdopted where isFree: notAdopted.append(path)
       case nil: break
       case .verified(let record): items[path] = record
-      case .notAdopted where base[path] == nil && mine[path] == nil: notAdopted.append(path)
+      case .changed(let record):
+        items[path] = record
+        if !isUnchanged, !files.areSame(path, at: theirs, and: ours) { changed.append(path) }
+      case .notAdopted where base[path] == nil:
+        if !isUnchanged { obstructed.append(path) }
       case .notAdopted:
         refuse(path, .damage(.noRecord))
         items[path] = base[path]

@@ -38,6 +38,11 @@ struct ItemFiles {
     }
   }
 
+  /// Returns the object name of the encrypted file of an item in a commit; nil if there is none.
+  func secretName(_ path: ItemPath, at commit: String) -> String? {
+    names["\(commit):\(prefix)\(Self.secretFile(path))"]
+  }
+
   /// Returns true if a file of an item in a commit is too large to be read.
   private func isTooLarge(_ path: ItemPath, at commit: String) -> Bool {
     [Self.recordFile(path), Self.secretFile(path)].contains { file in
@@ -90,6 +95,9 @@ struct ItemFiles {
       fault = try judge.fault(of: verified, message)
       if fault == nil { return .verified(verified) }
     }
+    if fault == .damage(.notAsRecorded), judges.contains(where: { $0.isMessage(message) }) {
+      return .changed(verified)
+    }
     return fault.map { .distrusted($0) } ?? .verified(verified)
   }
 
@@ -97,15 +105,26 @@ struct ItemFiles {
   enum Content {
     /// An item that a member of its group has signed.
     case verified(VerifiedRecord)
+    /// An item with a verified record, whose encrypted file is another OpenPGP message than the record describes, as
+    /// other programs change it.
+    case changed(VerifiedRecord)
     /// An item that is not verified.
     case distrusted(RecordProblem)
     /// An encrypted file without a record, as other programs create it.
     case notAdopted
 
-    /// The item, if it is verified.
+    /// True for an encrypted file without a record.
+    var isNotAdopted: Bool {
+      if case .notAdopted = self { return true }
+      return false
+    }
+
+    /// The record of the item, if it is verified.
     var verified: VerifiedRecord? {
-      if case .verified(let record) = self { return record }
-      return nil
+      switch self {
+      case .verified(let record), .changed(let record): record
+      case .distrusted, .notAdopted: nil
+      }
     }
   }
 }

@@ -92,31 +92,27 @@ package struct TreeMerge {
     let mine = try files.items(at: ours.commit, judges)
     var theirItems = IncomingItems(
       try files.items(at: theirs.commit, [judge]), base: base, mine: mine, in: files, of: theirs.commit,
-      instead: ours.commit)
+      instead: ours.commit, since: bases[0])
     let others = try theirItems.knownElsewhere(in: keyring)
     try theirItems.refuseForeignMoves(
       by: GroupMoves(
         since: bases + [ours.commit], to: theirs.commit, in: repository, objects, judges), others)
     try theirItems.setAside(RolledBackItems(repository: repository, objects: objects, bases: bases), others)
     let incoming = theirItems.items
-    for path in theirItems.notAdopted {
-      // The file is from another program. It is listed, but nothing relies on it.
-      guard let bytes = files.secret(path, at: theirs.commit) else { continue }
-      result.store[ItemFiles.secretFile(path)] = .bytes(bytes)
-    }
     for version in theirItems.copies {
-      guard let secret = files.secret(version.record.path, at: theirs.commit) else { continue }
+      guard let secret = original(of: version.record, at: [theirs.commit], files) else { continue }
       try addCopy(version.file, secret, &result)
     }
     result.refused += theirItems.refused
     var merge = StoreMerge()
-    merge.canSign = { [judge, ours, theirs] record, source, side in
-      let message = files.secret(source.path, at: side == .ours ? ours.commit : theirs.commit)
-      return message.map { judge.canSign(for: record.group, $0) } ?? false
+    // Another program may have changed the file on the side of the record, but not on all sides.
+    let commits = [ours.commit, theirs.commit] + bases
+    merge.canSign = { [judge] record, source, _ in
+      original(of: source, at: commits, files).map { judge.canSign(for: record.group, $0) } ?? false
     }
     merge.prefer = { [judge] mine, other in
-      let isRight = [(mine, ours.commit), (other, theirs.commit)].map { record, commit in
-        files.secret(record.path, at: commit).map { judge.isSealed($0, to: record.group) } ?? false
+      let isRight = [mine, other].map { record in
+        original(of: record, at: commits, files).map { judge.isSealed($0, to: record.group) } ?? false
       }
       if isRight[0] != isRight[1] { return isRight[0] ? .ours : .theirs }
       return StoreMerge().prefer(mine, other)
@@ -125,6 +121,11 @@ package struct TreeMerge {
       base: base.values.map(\.record), ours: mine.values.compactMap { $0.verified?.record } + others,
       theirs: incoming.values.map(\.record) + others)
     try place(merged, but: Set(others.map(\.path)), files, mine, incoming, into: &result)
+    let foreign = ForeignFileMerge(
+      files: files, base: bases[0], ours: ours.commit, theirs: theirs.commit, mine: mine,
+      merged: Dictionary(merged.items.map { ($0.record.path, $0.record) }) { first, _ in first })
+    try foreign.merge(
+      theirItems, replayed: { try replayedFiles(at: $0, files, side: $1) }, into: &result)
     result.olderVersions = theirItems.olderVersions + merged.olderVersions
     let kept = Set(merged.items.map(\.record.id) + merged.copies.map(\.record.id))
     result.deletions = base.values.filter { record in
@@ -163,10 +164,10 @@ package struct TreeMerge {
       guard let file = file ?? version(item.record, .ours) else { continue }
       lines[path] = file.line
       set(ItemFiles.recordFile(path), file.bytes, instead: files.record(path, at: ours.commit), &result)
+      let commits = [commit(item.secretSide), theirs.commit, ours.commit] + bases
       let secret =
-        files.secret(item.secretPath, at: commit(item.secretSide))
-        .flatMap { ContentDigest(of: $0) == item.record.sealed ? $0 : nil }
-        ?? files.secret(path, at: ours.commit)
+        original(of: item.record, from: item.secretPath, at: commits, files)
+        ?? original(of: item.record, at: commits, files) ?? files.secret(path, at: ours.commit)
       if let secret {
         set(ItemFiles.secretFile(path), secret, instead: files.secret(path, at: ours.commit), &result)
       }
@@ -177,11 +178,25 @@ package struct TreeMerge {
     }
     for copy in merged.copies where !untouched.contains(copy.record.path) {
       guard let file = version(copy.record, copy.side),
-        let secret = files.secret(copy.record.path, at: commit(copy.side))
+        let secret = original(
+          of: copy.record, at: [commit(copy.side), ours.commit, theirs.commit] + bases, files)
       else { continue }
       try addCopy(file, secret, &result)
     }
     try rebuildShards(lines, files.paths.subtracting(untouched), mine, &result)
+  }
+
+  /// Returns the encrypted file that a record describes; nil if none of the commits has it.
+  ///
+  /// - Parameters:
+  ///   - record: The record.
+  ///   - path: The path of the item in the commits; nil for that of the record.
+  ///   - commits: The commits, the most likely one first.
+  private func original(
+    of record: ItemRecord, from path: ItemPath? = nil, at commits: [String], _ files: ItemFiles
+  ) -> [UInt8]? {
+    commits.lazy.compactMap { files.secret(path ?? record.path, at: $0) }
+      .first { ContentDigest(of: $0) == record.sealed }
   }
 
   private func set(_ path: String, _ bytes: [UInt8], instead old: [UInt8]?, _ result: inout MergedFiles) {
@@ -284,13 +299,20 @@ package struct TreeMerge {
     var contested: [String] = []
     var hasTwoPolicies = false
     var wanted: [String: String] = [:]
+    var bothChanged: [(path: String, name: String, isFree: Bool)] = []
     for (path, entry) in theirs.changes.entries {
       let inStore = path.hasPrefix(prefix) ? String(path.dropFirst(prefix.count)) : ""
       if isMadeFromItems(inStore) { continue }
       let isOfPolicy = [StoreLayout.policy, StoreLayout.policySignature].contains(inStore)
       let isTaken = takesTheirPolicy && (isOfPolicy || inStore.hasPrefix("\(StoreLayout.keys)/"))
       if let mine = ours.changes.entries[path], !isTaken {
-        if mine.name != entry.name { contested.append(path) }
+        if mine.name != entry.name {
+          if StoreLayout.isForeignFile(inStore) {
+            if let name = entry.name { bothChanged.append((inStore, name, mine.name == nil)) }
+            continue
+          }
+          contested.append(path)
+        }
         hasTwoPolicies = hasTwoPolicies || (mine.name != entry.name && isOfPolicy)
         continue
       }
@@ -302,11 +324,54 @@ package struct TreeMerge {
     }
     if hasTwoPolicies { throw SyncError.policiesDiverged }
     guard contested.isEmpty else { throw SyncError.bothChanged(contested.sorted()) }
-    let contents = try objects.contents(of: Set(wanted.values), limit: StoreFiles.sizeLimit)
+    let names = Set(wanted.values).union(bothChanged.map(\.name))
+    let contents = try objects.contents(of: names, limit: StoreFiles.sizeLimit)
     for (path, name) in wanted {
       guard let bytes = contents[name] else { throw GitError.unexpectedOutput(command: "cat-file") }
       result.store[path] = .bytes(bytes)
     }
+    // A change of a file of another program wins over its deletion or adoption, and of two changes both are kept.
+    for file in bothChanged {
+      guard let bytes = contents[file.name] else { throw GitError.unexpectedOutput(command: "cat-file") }
+      result.store[file.isFree ? file.path : ForeignFileMerge.secondPath(of: file.path, bytes)] = .bytes(
+        bytes)
+    }
+  }
+
+  /// Returns the items whose changed file is not new: another item of this side has it, or the item had it before. A
+  /// person without a key can copy such a file, but a program that changes a secret creates a new one.
+  ///
+  /// - Parameters:
+  ///   - paths: The items.
+  ///   - files: The files of the items.
+  ///   - side: The side that changed the files. The past of the items is searched for the remote only, because the file
+  ///     of this side may have arrived with an earlier merge.
+  private func replayedFiles(
+    at paths: [ItemPath], _ files: ItemFiles, side: MergeSide
+  ) throws -> Set<ItemPath> {
+    if paths.isEmpty { return [] }
+    let folders = [StoreLayout.items, StoreLayout.conflicts].map { prefix + $0 }
+    let records = try repository.git.records(
+      ["ls-tree", "-r", "-z", "--full-tree", ours.commit, "--"] + folders)
+    var places: [String: Set<String>] = [:]
+    for record in records {
+      // `<mode> <type> <name>`, a tab, and the path.
+      guard let tab = record.firstIndex(of: UInt8(ascii: "\t")),
+        let name = record[..<tab].split(separator: UInt8(ascii: " ")).last
+      else { throw GitError.unexpectedOutput(command: "ls-tree") }
+      let path = String(decoding: record[(tab + 1)...], as: UTF8.self)
+      places[String(decoding: name, as: UTF8.self), default: []].insert(path)
+    }
+    let secrets = paths.map { prefix + ItemFiles.secretFile($0) }
+    let past = side == .theirs ? Set(try objects.pastNames(of: secrets, in: bases)) : []
+    return Set(
+      paths.filter { path in
+        guard let name = files.secretName(path, at: side == .ours ? ours.commit : theirs.commit) else {
+          return false
+        }
+        let others = places[name, default: []].subtracting([prefix + ItemFiles.secretFile(path)])
+        return past.contains(name) || !others.isEmpty
+      })
   }
 
   /// Returns true if a file is merged or rebuilt together with the items.

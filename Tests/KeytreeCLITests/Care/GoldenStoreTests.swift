@@ -63,6 +63,7 @@ struct GoldenStoreTests {
     #expect(check.last == "? \(ExitCode.failedChecks.rawValue)")
     let happened = (check + Self.transcript(world, "check", "--decrypt", "--repair")).map {
       $0.replacing(/quarantine-[0-9TZ]+/, with: "quarantine-TIME")
+        .replacing(/file on [0-9-]+;/, with: "file on DATE;")
     }
     if isUpdate {
       let file = Self.file("\(name).findings")

@@ -31,6 +31,30 @@ import Testing
     }
   }
 
+  @Test func `the files of a phone app are warnings, and fail with an option`() throws {
+    let world = try VerifyFixture()
+    let message = try world.program.gnupg.encrypt([1], to: [.alice])
+    let paths = [
+      VerifyFixture.file(VerifyFixture.items[0]), "items/web/Some Site.gpg",
+      "items/internet-password/a.example/x.gpg",
+    ]
+    try FileManager.default.createDirectory(
+      atPath: "\(world.store)/items/web", withIntermediateDirectories: true)
+    for path in paths { try world.forge.write(message, to: path) }
+    try world.commit()
+    for arguments in [[], ["--at", "HEAD"]] {
+      let outcome = try world.program.run(["verify"] + arguments, variables: world.elsewhere)
+      #expect(outcome.status == 0, "\(outcome)")
+      for path in paths { #expect(outcome.text.contains("warning: \(path): "), "\(outcome)") }
+      let strict = try world.program.run(["verify", "--strict"] + arguments, variables: world.elsewhere)
+      #expect(strict.status == 13)
+    }
+    try world.hook("exec '\(ProcessesProgram.path)' verify --pre-receive --strict")
+    #expect(try world.pushing().status != 0)
+    try world.hook("exec '\(ProcessesProgram.path)' verify --pre-receive")
+    try world.push()
+  }
+
   @Test func `a valid store passes everywhere`() throws {
     let world = try VerifyFixture()
     let bare = try world.program.run(

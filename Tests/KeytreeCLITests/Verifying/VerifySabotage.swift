@@ -91,10 +91,6 @@ struct VerifySabotage: Sendable, CustomStringConvertible {
     VerifySabotage("an item for another recipient", "its group has") { world in
       try world.replace(item, with: try world.program.gnupg.encrypt([1], to: [.carol]), signedBy: .alice)
     },
-    VerifySabotage("another encrypted file", "its encrypted file is not the one that its record describes") {
-      world in
-      try world.forge.write(try world.program.gnupg.encrypt([1], to: [.alice]), to: VerifyFixture.file(item))
-    },
     VerifySabotage(
       "another encrypted file, and a line for it", "`sealed` in the index differs from the signed record"
     ) { world in
@@ -142,10 +138,6 @@ struct VerifySabotage: Sendable, CustomStringConvertible {
     VerifySabotage("a missing line", "this item is not in the index") { world in
       let path = try #require(ItemPath(validating: "internet-password/\(item)"))
       try world.remove(StoreLayout.shardFile(path.shard, isLocal: false))
-    },
-    VerifySabotage("an encrypted file without a record", "this file has no record") { world in
-      let message = try world.forge.bytes(VerifyFixture.file(item))
-      try world.forge.write(message, to: "items/internet-password/a.example/x.gpg")
     },
     VerifySabotage("text in place of an item", "the file is not a binary OpenPGP message") { world in
       try world.replace(item, with: Array("open sesame\n".utf8), signedBy: .alice)

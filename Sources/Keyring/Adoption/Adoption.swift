@@ -1,0 +1,141 @@
+package import KeyringModel
+package import Secrets
+
+/// A file of another program, and what the store gets from it.
+package struct Adoption: Sendable {
+  /// An item or field that the store gets.
+  package struct Part: Sendable {
+    /// The item to add; its attributes if it replaces another one.
+    package let item: NewItem
+    /// The existing item that gets the secret; nil for a new item.
+    package let replaced: ItemRecord?
+    /// The secret.
+    package let secret: SecretSlice
+
+    /// Creates a part.
+    package init(_ item: NewItem, replacing replaced: ItemRecord? = nil, secret: SecretSlice) {
+      (self.item, self.replaced, self.secret) = (item, replaced, secret)
+    }
+  }
+
+  /// The content that is taken from the file.
+  package enum Content: Sendable {
+    /// The parts of a login, for a new file.
+    case login([Part])
+    /// The secret of the changed item.
+    case secret(SecretSlice)
+  }
+
+  /// The file.
+  package let file: ForeignFile
+  /// Its content.
+  package let content: Content
+
+  /// Creates an adoption.
+  package init(_ file: ForeignFile, _ content: Content) { (self.file, self.content) = (file, content) }
+}
+
+/// The result of one adoption.
+package enum AdoptionOutcome: Sendable, Equatable {
+  /// The items were stored and the file is gone. The records of the login come first.
+  case adopted([ItemRecord])
+  /// An item of this name exists already. Nothing was changed.
+  case exists(ItemReference)
+  /// The file was changed or removed concurrently. Nothing was changed.
+  case changedSince
+}
+
+extension Keyring {
+  /// Stores the content of files of other programs as items that this user signs, encrypted to the members of their
+  /// groups, and removes the files. Everything is one transaction.
+  ///
+  /// - Parameter adoptions: The files and their decrypted contents.
+  /// - Returns: The result for each adoption, in the same order.
+  /// - Throws: The errors of `add` and `update`. After any error except a file error nothing was changed.
+  package func adopt(_ adoptions: [Adoption]) throws(KeyringError) -> [AdoptionOutcome] {
+    let count = adoptions.count
+    return try transaction(subject: "adopt \(count == 1 ? "1 file" : "\(count) files")") {
+      changes throws(KeyringError) in
+      var outcomes: [AdoptionOutcome] = []
+      for adoption in adoptions {
+        guard let digest = adoption.file.digest, try message(of: adoption.file) != nil else {
+          outcomes.append(.changedSince)
+          continue
+        }
+        switch (adoption.file.kind, adoption.content) {
+        case (.changed(let record), .secret(let secret)):
+          let new = try changes.accept(digest, as: record, secret: secret.copy())
+          outcomes.append(new.map { .adopted([$0]) } ?? .changedSince)
+        case (_, .login(let parts)): outcomes.append(try adopt(adoption.file.path, digest, parts, &changes))
+        case (.added, .secret): outcomes.append(.changedSince)
+        }
+      }
+      return outcomes
+    }
+  }
+
+  private func adopt(
+    _ file: String, _ digest: ContentDigest, _ parts: [Adoption.Part], _ changes: inout WriteTransaction
+  ) throws(KeyringError) -> AdoptionOutcome {
+    let own = StoreLayout.itemPath(ofFile: file)
+    for part in parts where part.replaced == nil {
+      if try part.item.path() == own { continue }
+      if let other = try changes.item(like: part.item) { return .exists(other.reference) }
+    }
+    try changes.takeIn(file, digest)
+    var records: [ItemRecord] = []
+    for part in parts {
+      if let replaced = part.replaced {
+        let attributes = AttributeChanges(set: part.item.attributes)
+        records.append(try changes.update(replaced, attributes, secret: part.secret.copy()))
+      } else {
+        records.append(try changes.add(part.item, secret: part.secret.copy()))
+      }
+    }
+    return .adopted(records)
+  }
+
+  /// Undoes what other programs have done: restores the files of changed items, and moves new files to a quarantine
+  /// folder. Needs no secret key.
+  ///
+  /// - Parameters:
+  ///   - undone: The files.
+  ///   - originals: The files of the changed items by path, as their records describe them. An item whose file is
+  ///     missing here or has another digest stays as it is.
+  /// - Returns: The paths of the files that were restored or moved.
+  /// - Throws: `KeyringError.policyNotTrusted`, `.busy`, `.unsafeFolder`, `.engine`, or a file error.
+  package func undo(
+    _ undone: [ForeignFile], originals: [String: [UInt8]]
+  ) throws(KeyringError) -> Set<String> {
+    try requireTrust()
+    let lock = try StoreLock(tree, timeout: host.lockTimeout)
+    try Transaction.recover(in: tree, under: lock)
+    var transaction = Transaction(in: tree)
+    let quarantine = Quarantine.newFolder(at: host.clock())
+    var done: Set<String> = []
+    do {
+      for file in undone {
+        switch file.kind {
+        case .added:
+          // A file that is too large to read is moved, too.
+          guard try Keyring.isThere(file.path, in: tree) else { continue }
+          if file.digest != nil, try message(of: file) == nil { continue }
+          transaction.move(file.path, to: "\(quarantine)/\(file.path)")
+        case .changed(let record):
+          guard let original = originals[file.path], ContentDigest(of: original) == record.sealed,
+            try message(of: file) != nil, try verifiedRecords(of: [record]).first?.record == record
+          else { continue }
+          try transaction.place(original, at: file.path)
+        }
+        done.insert(file.path)
+      }
+    } catch {
+      transaction.abandon()
+      throw error
+    }
+    let count = done.count
+    try transaction.commit(
+      under: lock, subject: "undo \(count == 1 ? "1 change" : "\(count) changes") by other programs")
+    return done
+  }
+}

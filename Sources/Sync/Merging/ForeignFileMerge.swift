@@ -1,0 +1,117 @@
+internal import Encoding
+internal import Keyring
+internal import KeyringModel
+
+/// Merges the encrypted files that other programs have added or changed at the paths of items. No member has signed
+/// them, so a merge never gives them a record, and never loses one that a side has created.
+struct ForeignFileMerge {
+  /// The files of the items.
+  let files: ItemFiles
+  /// The merge base.
+  let base: String
+  /// The local commit.
+  let ours: String
+  /// The commit of the remote.
+  let theirs: String
+  /// The local items.
+  let mine: [ItemPath: ItemFiles.Content]
+  /// The merged records.
+  let merged: [ItemPath: ItemRecord]
+
+  /// Adds the files to the result of a merge that contains the merged items.
+  ///
+  /// - Parameters:
+  ///   - incoming: The items of the remote.
+  ///   - replayed: Returns those of some items whose changed file on a side is not new. They are refused or ignored.
+  ///   - result: The result.
+  /// - Throws: The errors of `replayed`.
+  func merge(
+    _ incoming: IncomingItems, replayed: ([ItemPath], MergeSide) throws -> Set<ItemPath>,
+    into result: inout MergedFiles
+  ) throws {
+    for path in incoming.notAdopted { mergeFile(path, into: &result) }
+    for path in incoming.obstructed { keepSecond(path, theirs, &result) }
+    try keepOwnChanges(replayed, into: &result)
+    let old = try replayed(incoming.changed, .theirs)
+    for path in incoming.changed {
+      if old.contains(path) {
+        result.refused.append(
+          RefusedChange(path: ItemFiles.recordFile(path), reason: .record(.damage(.notAsRecorded))))
+      } else if !isOwnChange(path), let merged = merged[path],
+        merged.sealed == incoming.items[path]?.record.sealed, let bytes = files.secret(path, at: theirs)
+      {
+        result.store[ItemFiles.secretFile(path)] = .bytes(bytes)
+      } else {
+        keepSecond(path, theirs, &result)
+      }
+    }
+  }
+
+  /// Merges a path without an item like any file, except that an edit wins over a deletion, and that both of two edits
+  /// are kept.
+  private func mergeFile(_ path: ItemPath, into result: inout MergedFiles) {
+    let (old, own, new) = (
+      files.secretName(path, at: base), files.secretName(path, at: ours), files.secretName(path, at: theirs)
+    )
+    if new == own || new == old { return }
+    let file = ItemFiles.secretFile(path)
+    if own == old || own == nil {
+      result.store[file] = files.secret(path, at: theirs).map { .bytes($0) } ?? .removed
+    } else {
+      keepSecond(path, theirs, &result)
+    }
+  }
+
+  /// Returns true if this side has changed the file of an item since the base, without its record.
+  private func isOwnChange(_ path: ItemPath) -> Bool {
+    guard case .changed? = mine[path] else { return false }
+    return files.secretName(path, at: ours) != files.secretName(path, at: base)
+  }
+
+  /// Keeps the files that programs on this side have added or changed. If the merge replaces or removes the item, the
+  /// file gets a second path.
+  private func keepOwnChanges(
+    _ replayed: ([ItemPath], MergeSide) throws -> Set<ItemPath>, into result: inout MergedFiles
+  ) throws {
+    let changed = mine.keys.filter { isOwnChange($0) && result.store[ItemFiles.secretFile($0)] != nil }
+      .sorted()
+    let old = try replayed(changed, .ours)
+    for path in changed where !old.contains(path) {
+      let file = ItemFiles.secretFile(path)
+      if let record = mine[path]?.verified?.record, merged[path]?.sealed == record.sealed {
+        result.store[file] = nil
+      } else {
+        keepSecond(path, ours, &result)
+      }
+    }
+    for (path, content) in mine where content.isNotAdopted && merged[path] != nil {
+      // The member who adopted the file has seen the version of the base only.
+      if files.secretName(path, at: ours) != files.secretName(path, at: base) {
+        keepSecond(path, ours, &result)
+      }
+    }
+  }
+
+  private func keepSecond(_ path: ItemPath, _ commit: String, _ result: inout MergedFiles) {
+    guard let bytes = files.secret(path, at: commit) else { return }
+    result.store[Self.secondPath(of: ItemFiles.secretFile(path), bytes)] = .bytes(bytes)
+  }
+
+  /// Returns the path at which a second version of a file is kept: the name with digits of its digest, such as
+  /// `alice (1f2e3d4c).gpg`. No item has such a path.
+  ///
+  /// - Parameters:
+  ///   - file: The path of an encrypted file in the store.
+  ///   - bytes: The second version.
+  static func secondPath(of file: String, _ bytes: [UInt8]) -> String {
+    let digits = Hexadecimal.text(ContentDigest(of: bytes).bytes.prefix(4))
+    let ending = " (\(digits))\(StoreLayout.secretExtension)"
+    let slash = file.lastIndex(of: "/").map { file.index(after: $0) } ?? file.startIndex
+    var name = file[slash...].dropLast(StoreLayout.secretExtension.count)
+    while name.utf8.count + ending.utf8.count > nameLimit { name = name.dropLast() }
+    return file[..<slash] + name + ending
+  }
+
+  /// The maximum size of a file name in bytes: `NAME_MAX` of Linux.
+  private static let nameLimit = 255
+}

@@ -1,0 +1,339 @@
+import Arguments
+import CommandSupport
+import Foundation
+import Keyring
+import KeyringModel
+import OpenPGP
+import Personalities
+import Secrets
+import Subprocess
+import Terminal
+import TestSupport
+import Testing
+
+/// Tests `keytree adopt` and what other commands do with files of other programs, in a store without git.
+@Suite struct AdoptCommandTests {
+  private let world: CommandFixture
+
+  init() throws { world = try CommandFixture.withoutGnuPG() }
+
+  /// The number of decryptions so far, including those of `get`.
+  private var decryptions: Int {
+    get throws { try engine.statistics.decryptions }
+  }
+
+  private var engine: any OpenPGPEngine {
+    get throws {
+      var generator = SystemRandomNumberGenerator()
+      let factory = try #require(world.engine)
+      return factory(KeyringID(using: &generator), [:])
+    }
+  }
+
+  private func put(_ path: String, _ text: String, to reader: UInt8 = 1) throws {
+    let secret = SecretBytes(text: text)
+    let message = try engine.seal(secret, to: [EngineDouble.fingerprint(reader)])
+    try write(path, message)
+  }
+
+  private func write(_ path: String, _ bytes: [UInt8]) throws {
+    let file = URL(fileURLWithPath: "\(world.store)/\(path)")
+    try FileManager.default.createDirectory(
+      at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+    try Data(bytes).write(to: file)
+  }
+
+  private func exists(_ path: String) -> Bool {
+    FileManager.default.fileExists(atPath: "\(world.store)/\(path)")
+  }
+
+  private func secret(_ words: Word...) -> String { world.run([Word("get")] + words).text }
+
+  private static let file = "items/github.com/alice.gpg"
+  private static let itemFile = "items/internet-password/a.example/me.gpg"
+
+  @Test func `without a terminal the files are listed, and the exit code says if there are any`() throws {
+    let nothing = world.run("adopt")
+    #expect(nothing.code == .done && nothing.text == "")
+    try put(Self.file, "secret")
+    let list = world.run("adopt")
+    #expect(list.code == .failedChecks)
+    #expect(list.text.hasPrefix("\(Self.file): added on "))
+    #expect(list.text.hasSuffix(", not committed\n"), "\(list.text)")
+    let json = world.run("adopt", "--json")
+    #expect(json.code == .failedChecks)
+    #expect(json.text.contains("\"author\":null,"), "\(json.text)")
+    #expect(json.text.contains("\"outcome\":\"listed\"") && json.text.contains("\"state\":\"added\""))
+    #expect(world.run("status").text.contains(Self.file))
+    #expect(
+      world.run("status", "--json").text.contains(
+        "\"notAdopted\":[{\"author\":null,\"path\":\"\(Self.file)\""))
+    #expect(world.run("check").code == .failedChecks)
+    #expect(exists(Self.file))
+  }
+
+  @Test func `a new file becomes a login with its fields`() throws {
+    try put(Self.file, "secret\nmore\notpauth://totp/x?secret=ABCDEFGHIJKLMNOP\n")
+    let result = world.run("adopt", "github.com/alice", "--yes")
+    #expect(result.code == .done, "\(result.diagnosticsText)")
+    #expect(
+      result.diagnosticsText.contains("Adopted \(Self.file) as keytree://internet-password/github.com/alice.")
+    )
+    #expect(secret("github.com/alice") == "secret")
+    #expect(secret("github.com/alice", "--field", "note").hasPrefix("more\n"))
+    #expect(secret("github.com/alice", "--field", "otp").hasPrefix("otpauth://totp/x"))
+    #expect(!exists(Self.file))
+    #expect(world.run("check", "--decrypt").code == .done)
+  }
+
+  /// Paths below `items`, and the names of the items that they become.
+  static let places: [(path: String, name: String)] = [
+    ("github.com/alice", "internet:github.com/alice"),
+    ("web/forum.example/bob", "internet:forum.example/bob"),
+    ("Some Site", "generic:Some Site/Some Site"), ("web/Some Site", "generic:web/Some Site"),
+    ("internet-password/github.com/alice", "internet:github.com/alice"),
+    ("internet-password/intranet/alice", "internet:intranet/alice"),
+    ("internet-password/github.com", "internet:github.com"),
+    ("generic-password/github.com/bot", "generic:github.com/bot"),
+    ("generic-password/wifi", "generic:wifi/wifi"),
+    ("internet-password/github.com/Alice B", "internet:github.com/Alice B"),
+  ]
+
+  @Test(arguments: places.indices)
+  func `the path of a file is the name of the item`(index: Int) throws {
+    let (path, name) = Self.places[index]
+    try put("items/\(path).gpg", "secret\nnote")
+    let result = world.run("adopt", Word("items/\(path).gpg"), "--yes")
+    #expect(result.code == .done, "\(result.diagnosticsText)")
+    #expect(secret(Word(name)) == "secret", "\(world.run("find").text)")
+    #expect(secret(Word(name), "--field", "note") == "note")
+    #expect(world.run("adopt").code == .done)
+  }
+
+  @Test func `a file at the path of a field becomes the field`() throws {
+    _ = world.run("add", "a.example/me", input: Array("pw".utf8))
+    try put("items/internet-password/a.example/me/pin.gpg", "1234\n")
+    #expect(world.run("adopt", "a.example/me/pin", "--yes").code == .done)
+    #expect(secret("a.example/me", "--field", "pin") == "1234" && secret("a.example/me") == "pw")
+  }
+
+  @Test func `on a terminal each file is asked for, and nothing is decrypted before`() throws {
+    try put(Self.file, "one")
+    try put("items/web/x.gpg", "two")
+    let before = try decryptions
+    let result = world.run("adopt", input: Array("n\ny\n".utf8), isTerminal: true)
+    #expect(result.diagnosticsText.contains("Adopt \(Self.file)? [y/N]"))
+    #expect(try decryptions == before + 1)
+    #expect(result.code == .cancelled && exists(Self.file) && !exists("items/web/x.gpg"))
+    #expect(secret("generic:web/x") == "two")
+    let declined = world.run("adopt", input: Array("n\n".utf8), isTerminal: true)
+    #expect(try declined.code == .cancelled && decryptions == before + 2)
+  }
+
+  @Test func `a script must name the files and give the option`() throws {
+    try put(Self.file, "one")
+    #expect(world.run("adopt", "--yes").code == .usage)
+    #expect(world.run("adopt", Word(Self.file)).code == .cancelled)
+    #expect(world.run("adopt", Word(Self.file), "--no-input", isTerminal: true).code == .cancelled)
+    #expect(world.run("adopt", "nothing", "--yes").code == .notFound)
+    #expect(world.run("adopt", Word(Self.file), "--undo", "--update").code == .usage)
+    #expect(exists(Self.file))
+  }
+
+  @Test func `an existing login is not replaced, except with the option`() throws {
+    for account in ["alice", "alice2"] {
+      _ = world.run("add", Word("github.com/\(account)"), "--protocol", "https", input: Array("old".utf8))
+    }
+    try put(Self.file, "new\nnote")
+    let refused = world.run("adopt", Word(Self.file), "--yes", "--json")
+    #expect(
+      refused.code == .alreadyExists && refused.text.contains("\"outcome\":\"exists\""), "\(refused.text)")
+    #expect(secret("github.com/alice") == "old" && exists(Self.file))
+    let done = world.run("adopt", Word(Self.file), "--yes", "--update")
+    #expect(done.code == .done, "\(done.diagnosticsText)")
+    #expect(secret("github.com/alice") == "new" && secret("github.com/alice", "--field", "note") == "note")
+    #expect(secret("github.com/alice2") == "old")
+    #expect(world.run("find", "--account", "alice").text.split(separator: "\n").count == 1)
+  }
+
+  @Test func `a file that cannot be read is reported, and the others are adopted`() throws {
+    try put("items/web/others.gpg", "secret", to: 9)
+    try put("items/web/good.gpg", "secret")
+    try write("items/web/text.gpg", Array("no message".utf8))
+    try write("items/web/large.gpg", [UInt8](repeating: 1, count: StoreLayout.sealedItemLimit + 1))
+    let names = ["others", "good", "text", "large"].map { Word("web/\($0)") }
+    let result = world.run([Word("adopt")] + names + ["--yes"])
+    #expect(result.code == .cannotDecrypt)
+    for (name, words) in [
+      ("others", "it is encrypted to "), ("text", ""), ("large", "it is larger than"),
+    ] {
+      #expect(result.diagnosticsText.contains("cannot adopt items/web/\(name).gpg: \(words)"), "\(name)")
+    }
+    #expect(secret("generic:web/good") == "secret")
+    #expect(world.run("adopt", "web/text", "--yes").code == .damaged)
+    #expect(world.run("adopt").text.split(separator: "\n").count == 3)
+    // The same files can be put aside.
+    #expect(world.run([Word("adopt")] + [names[0], names[2], names[3]] + ["--yes", "--undo"]).code == .done)
+    #expect(world.run("adopt").code == .done && world.run("check").code == .done)
+  }
+
+  @Test func `a changed file is shown with both dates, and accepted`() throws {
+    _ = world.run("add", "a.example/me", input: Array("old".utf8))
+    try put(Self.itemFile, "new\n")
+    for command in ["adopt", "status", "check"] {
+      let text = world.run(Word(command)).text
+      #expect(text.contains(Self.itemFile), "\(command)")
+      #expect(text.contains("2026-") || text.contains("record of 20"), "\(command): \(text)")
+    }
+    #expect(world.run("check").text.contains("another program changed this file on "))
+    #expect(world.run("get", "a.example/me").code == .damaged)
+    #expect(world.run("get", "a.example/me").diagnosticsText.contains("`keytree adopt`"))
+    let result = world.run("adopt", "a.example/me", "--yes")
+    #expect(result.code == .done, "\(result.diagnosticsText)")
+    #expect(secret("a.example/me") == "new")
+    #expect(world.run("check", "--decrypt").code == .done)
+  }
+
+  @Test func `several lines in a changed file are the secret`() throws {
+    _ = world.run("add", "a.example/me", input: Array("old".utf8))
+    try put(Self.itemFile, "one\ntwo\n")
+    #expect(world.run("adopt", "a.example/me", "--yes").code == .done)
+    #expect(secret("a.example/me") == "one\ntwo\n")
+  }
+
+  @Test func `without a history a change cannot be undone`() throws {
+    _ = world.run("add", "a.example/me", input: Array("old".utf8))
+    try put(Self.itemFile, "new")
+    let result = world.run("adopt", "a.example/me", "--undo", "--yes")
+    #expect(result.code == .damaged && result.diagnosticsText.contains("the store has no history"))
+    #expect(world.run("adopt").code == .failedChecks)
+  }
+
+  @Test func `a name is escaped in every output`() throws {
+    try put("items/a\u{E9}\u{2028}/x.gpg", "x")
+    try put("items/web/\u{1F600} x.gpg", "x")
+    let list = world.run("adopt").text
+    #expect(list.contains("items/web/") && !list.contains("\u{2028}"))
+    #expect(list.split(separator: "\n").count == 1)
+  }
+
+  @Test func `no command releases a file that was not adopted`() throws {
+    try put(Self.file, "TOP-SECRET")
+    try put("items/internet-password/git.example/bob.gpg", "TOP-SECRET")
+    _ = world.run("add", "a.example/me", "--protocol", "https", input: Array("old".utf8))
+    let changed = "items/internet-password/a.example/me+https.gpg"
+    #expect(exists(changed))
+    try put(changed, "TOP-SECRET")
+    let commands: [[Word]] = [
+      ["get", "github.com/alice"], ["get", "git.example/bob"], ["get", "a.example/me"], ["find"],
+      ["show", "a.example/me"],
+      ["show", "a.example/me", "--reveal"], ["read", "keytree://internet-password/git.example/bob"],
+      ["read", "keytree://internet-password/a.example/me+https"],
+      ["run", "--env", "X=keytree://internet-password/a.example/me+https", "--", "env"],
+      ["export", "json", "-", "--plaintext"], ["status"], ["check", "--decrypt"], ["adopt"],
+      ["get", "a.example/me", "--qr"],
+    ]
+    for words in commands {
+      let result = world.run(words)
+      #expect(
+        !result.text.contains("TOP-SECRET") && !result.diagnosticsText.contains("TOP-SECRET"), "\(words)")
+    }
+    for host in ["github.com", "git.example", "a.example"] {
+      let input = Word("credential")
+      let result = world.run(
+        [input, "git", "get"], input: Array("protocol=https\nhost=\(host)\n\n".utf8))
+      #expect(!result.text.contains("password"), "\(host)")
+    }
+    // An item of the same name is not shadowed by the file.
+    let added = world.run("add", "github.com/alice", input: Array("mine".utf8))
+    #expect(added.code == .done && secret("github.com/alice") == "mine")
+  }
+}
+
+/// Tests `keytree adopt` with GnuPG and git, as a phone app leaves a store.
+@Suite struct AdoptWithGnuPGTests {
+  private let world: CommandFixture
+
+  init() throws { world = try CommandFixture() }
+
+  /// Writes a file as another program does, and commits it under the name of its user.
+  private func phone(_ path: String, _ text: String, to keys: [GnuPGKey] = [.alice]) throws {
+    let message = try world.home.encrypt(Array(text.utf8), to: keys)
+    let file = URL(fileURLWithPath: "\(world.store)/\(path)")
+    try FileManager.default.createDirectory(
+      at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+    try Data(message).write(to: file)
+    _ = try git("add", "--all")
+    _ = try git(
+      "commit", "--quiet", "--message", "phone", "--author", "Pixel <p@example.org>", "--date",
+      "2026-11-20T12:00:00Z")
+  }
+
+  /// Runs git in the store, as another program does.
+  private func git(_ words: String...) throws -> String {
+    var run = ProgramRun(
+      "/usr/bin/git", ["-c", "user.name=P", "-c", "user.email=p@example.org"] + words,
+      environment: ProcessEnvironment(["HOME": world.folder.path, "PATH": "/usr/bin:/bin"]))
+    run.folder = world.store
+    run.timeout = .seconds(60)
+    let outcome = try run.run()
+    try #require(outcome.ending == .exited(status: 0), "\(String(decoding: outcome.errors, as: UTF8.self))")
+    return String(decoding: outcome.output, as: UTF8.self)
+  }
+
+  @Test func `the author of the commit is shown as unverified, and the file goes with the adoption`() throws {
+    try phone("items/github.com/alice.gpg", "secret\nnote\n")
+    let list = world.run("adopt")
+    #expect(
+      list.text
+        == "items/github.com/alice.gpg: added on 2026-11-20, committed by \"Pixel <p@example.org>\", not verified\n",
+      "\(list.text)")
+    #expect(world.run("adopt", "--json").text.contains("\"author\":\"Pixel <p@example.org>\""))
+    let verified = world.run("verify")
+    #expect(
+      verified.code == .done && verified.text.contains("warning: items/github.com/alice.gpg"),
+      "\(verified.text)")
+    #expect(world.run("verify", "--strict").code == .failedChecks)
+    let result = world.run("adopt", input: Array("y\n".utf8), isTerminal: true)
+    #expect(result.code == .done, "\(result.diagnosticsText)")
+    #expect(result.diagnosticsText.contains("committed by \"Pixel <p@example.org>\", not verified"))
+    #expect(world.run("get", "github.com/alice").text == "secret")
+    #expect(try git("status", "--porcelain") == "")
+    #expect(world.run("verify").code == .done && world.run("check", "--decrypt").code == .done)
+    #expect(world.run("adopt").code == .done)
+  }
+
+  @Test func `a changed file is accepted or undone from the history`() throws {
+    _ = world.run("add", "a.example/me", input: Array("old".utf8))
+    let path = "items/internet-password/a.example/me.gpg"
+    try phone(path, "new\n")
+    let list = world.run("adopt").text
+    #expect(list.hasPrefix("\(path): changed on 2026-11-20, record of 20"), "\(list)")
+    #expect(world.run("check").text.contains("another program changed this file on 2026-11-20"))
+    #expect(world.run("get", "a.example/me").code == .damaged)
+    let verified = world.run("verify")
+    #expect(verified.code == .done && verified.text.contains("warning: \(path)"), "\(verified.text)")
+    let undone = world.run("adopt", "a.example/me", "--undo", "--yes")
+    #expect(undone.code == .done, "\(undone.diagnosticsText)")
+    #expect(world.run("get", "a.example/me").text == "old")
+    #expect(try git("status", "--porcelain") == "" && world.run("check").code == .done)
+    try phone(path, "newer\n")
+    #expect(world.run("adopt", "a.example/me", "--yes").code == .done)
+    #expect(world.run("get", "a.example/me").text == "newer")
+    #expect(world.run("verify").code == .done && world.run("check", "--decrypt").code == .done)
+    #expect(try git("log", "-1", "--format=%s") == "adopt 1 file\n")
+  }
+
+  @Test func `a file for other people cannot be adopted, and its recipients are not used`() throws {
+    try world.home.run(["--pinentry-mode", "loopback", "--import"], input: GnuPGKey.bob.publicKey)
+    try phone("items/web/bob.gpg", "secret", to: [.bob])
+    try phone("items/web/both.gpg", "secret", to: [.alice, .bob])
+    let result = world.run("adopt", "web/bob", "web/both", "--yes")
+    #expect(result.code == .cannotDecrypt, "\(result.diagnosticsText)")
+    #expect(world.run("get", "generic:web/both").text == "secret")
+    // An item that Bob could read would be a finding.
+    let findings = world.run("check").text
+    #expect(
+      findings.hasPrefix("items/web/bob.gpg:") && findings.split(separator: "\n").count == 1, "\(findings)")
+  }
+}

@@ -1,0 +1,268 @@
+import Foundation
+import Keyring
+import KeyringModel
+import Secrets
+import Sync
+import TestSupport
+import Testing
+
+/// Tests `sync` with files that a phone app has committed: new ones, and changed files of items.
+@Suite struct ForeignFileSyncTests {
+  private let clones: SyncClones
+  private let item: ItemRecord
+  private var store: StandInStore { clones.world.store }
+  private var itemFile: String { store.secretFile(item) }
+
+  init() throws {
+    clones = try SyncClones(3)
+    item = try clones.add(0, "a.example", "me", "old")
+    for clone in 0..<3 { try clones.sync(clone) }
+    _ = try clones.git(2, "pull", "--quiet")
+  }
+
+  /// Commits a file in the clone of the phone, and pushes it.
+  private func phone(_ path: String, _ secret: String?) throws {
+    _ = try clones.git(2, "pull", "--quiet", "--no-rebase", "--no-edit")
+    if let secret {
+      try put(2, path, secret)
+    } else {
+      _ = try clones.git(2, "rm", "--quiet", "--", path)
+    }
+    _ = try clones.git(2, "add", "--all")
+    _ = try clones.git(2, "commit", "--quiet", "--message", "phone")
+    _ = try clones.git(2, "push", "--quiet", "origin", "main")
+  }
+
+  private func put(_ clone: Int, _ path: String, _ secret: String) throws {
+    let bytes = SecretBytes(text: secret)
+    let message = try store.engine.seal(bytes, to: [store.owner])
+    let file = URL(fileURLWithPath: "\(clones.paths[clone])/\(path)")
+    try FileManager.default.createDirectory(
+      at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+    try Data(message).write(to: file)
+  }
+
+  private func foreign(_ clone: Int) throws -> [String] { try clones.open(clone).foreignFiles().map(\.path) }
+
+  private func text(_ clone: Int, _ path: String) throws -> String {
+    let bytes = Array(try Data(contentsOf: URL(fileURLWithPath: "\(clones.paths[clone])/\(path)")))
+    return try store.engine.open(bytes, limit: 1000).text()
+  }
+
+  private func adopt(_ clone: Int, _ secret: String) throws {
+    let keyring = try clones.open(clone)
+    for file in try keyring.foreignFiles() {
+      let content: Adoption.Content =
+        file.item == nil
+        ? .login([Adoption.Part(.login("new.example", "me"), secret: SecretSlice(SecretBytes(text: secret)))])
+        : .secret(SecretSlice(SecretBytes(text: secret)))
+      guard case .adopted = try keyring.adopt([Adoption(file, content)])[0] else {
+        Issue.record("\(file.path)")
+        continue
+      }
+    }
+  }
+
+  private func expectSame() throws {
+    for clone in [0, 1, 0] { #expect(try clones.sync(clone).refused.isEmpty) }
+    let trees = try [0, 1].map { try clones.git($0, "rev-parse", "HEAD^{tree}") }
+    #expect(trees[0] == trees[1])
+    #expect(try clones.git(0, "status", "--porcelain") == "")
+  }
+
+  static let names = [
+    "items/new.example/me.gpg", "items/web/Some Site.gpg", "items/internet-password/new.example/me.gpg",
+    "items/generic-password/wifi.gpg", "items/x.gpg",
+  ]
+
+  @Test(arguments: names)
+  func `a new file comes in, stays in a clone that has not adopted it, and goes with the adoption`(
+    path: String
+  ) throws {
+    try phone(path, "claim")
+    let report = try clones.sync(0)
+    #expect(report.refused.isEmpty && report.newCopies == 0)
+    #expect(try foreign(0) == [path])
+    // The other clone has a change of its own, so that its sync makes a merge commit.
+    try clones.add(1, "c.example", "me")
+    #expect(try clones.sync(1).refused.isEmpty)
+    #expect(try foreign(1) == [path] && clones.find(1, "new.example").isEmpty)
+    try expectSame()
+    try adopt(0, "claim")
+    try expectSame()
+    #expect(try foreign(0).isEmpty && foreign(1).isEmpty)
+    #expect(try clones.open(1).text(of: clones.item(1, "new.example")) == "claim")
+    try clones.expectSound(1)
+  }
+
+  @Test(arguments: names)
+  func `a file that is changed or removed again is merged`(path: String) throws {
+    try phone(path, "one")
+    try expectSame()
+    try phone(path, "two")
+    try clones.add(0, "c.example", "me")
+    try expectSame()
+    #expect(try foreign(1) == [path] && text(1, path) == "two")
+    try phone(path, nil)
+    try clones.add(1, "d.example", "me")
+    try expectSame()
+    #expect(try foreign(0).isEmpty && foreign(1).isEmpty)
+  }
+
+  @Test(arguments: names)
+  func `a file that the phone changes while it is adopted stays to be adopted`(path: String) throws {
+    try phone(path, "one")
+    try expectSame()
+    try adopt(0, "one")
+    try phone(path, "two")
+    try expectSame()
+    let rest = try foreign(0)
+    #expect(try rest.count == 1 && text(0, rest[0]) == "two" && foreign(1) == rest)
+    #expect(try clones.open(1).text(of: clones.item(1, "new.example")) == "one")
+  }
+
+  @Test(arguments: names)
+  func `two versions of a new file are both kept`(path: String) throws {
+    try put(0, path, "one")
+    _ = try clones.git(0, "add", "--all")
+    _ = try clones.git(0, "commit", "--quiet", "--message", "phone")
+    try phone(path, "two")
+    try expectSame()
+    let found = try foreign(1)
+    #expect(try Set(found.map { try text(1, $0) }) == ["one", "two"])
+  }
+
+  @Test func `a changed file of an item comes in, is not released, and can be accepted`() throws {
+    try phone(itemFile, "new")
+    let decryptions = store.engine.statistics.decryptions
+    #expect(try clones.sync(0).refused.isEmpty)
+    #expect(store.engine.statistics.decryptions == decryptions)
+    #expect(try foreign(0) == [itemFile])
+    #expect(throws: KeyringError.itemDamaged(item.reference, .notAsRecorded)) {
+      _ = try clones.open(0).text(of: item)
+    }
+    try clones.add(1, "c.example", "me")
+    try expectSame()
+    #expect(try foreign(1) == [itemFile])
+    try adopt(0, "new")
+    try expectSame()
+    #expect(try clones.open(1).text(of: clones.item(1, "a.example")) == "new")
+    #expect(try foreign(1).isEmpty)
+    try clones.expectSound(1)
+  }
+
+  @Test func `an undone change is undone everywhere`() throws {
+    let old = try #require(try store.bytes(itemFile))
+    try phone(itemFile, "new")
+    try expectSame()
+    let keyring = try clones.open(0)
+    #expect(try keyring.undo(keyring.foreignFiles(), originals: [itemFile: old]) == [itemFile])
+    try expectSame()
+    #expect(try clones.open(1).text(of: item) == "old" && foreign(1).isEmpty)
+    try clones.expectSound(1)
+  }
+
+  @Test func `a changed attribute and a changed file are merged, and the file stays to be adopted`() throws {
+    try clones.open(0).update(item, AttributeChanges(set: [.comment: "own"]))
+    try phone(itemFile, "new")
+    try expectSame()
+    #expect(try clones.item(1, "a.example").attributes[.comment] == "own")
+    #expect(try foreign(0) == [itemFile] && foreign(1) == [itemFile])
+    try adopt(1, "new")
+    try expectSame()
+    let merged = try clones.item(0, "a.example")
+    #expect(try clones.open(0).text(of: merged) == "new" && merged.attributes[.comment] == "own")
+  }
+
+  /// Concurrent changes of the item on this side.
+  enum OwnChange: CaseIterable { case secret, removal, rename }
+
+  @Test(arguments: OwnChange.allCases, [false, true])
+  func `a signed change wins, and the file of the phone is kept beside it`(
+    own: OwnChange, phoneIsFirst: Bool
+  ) throws {
+    if phoneIsFirst {
+      // The clone receives the file of the phone, and another one the signed change.
+      try phone(itemFile, "phone")
+      try clones.sync(1)
+    }
+    switch own {
+    case .secret: try clones.replace(0, item, "own")
+    case .removal: try clones.open(0).delete([item])
+    case .rename: try clones.open(0).update(item, AttributeChanges(set: [.account: "you"]))
+    }
+    if !phoneIsFirst { try phone(itemFile, "phone") }
+    try expectSame()
+    let rest = try foreign(0)
+    #expect(try rest.count == 1 && text(0, rest[0]) == "phone" && foreign(1) == rest, "\(rest)")
+    #expect(rest.first != itemFile)
+    let items = try clones.find(1, "a.example")
+    switch own {
+    case .secret: #expect(try items.map { try clones.open(1).text(of: $0) } == ["own"])
+    case .removal: #expect(items.isEmpty)
+    case .rename: #expect(try items.map { try clones.open(1).text(of: $0) } == ["old"])
+    }
+    let findings = try clones.open(1).check(decrypts: true).findings
+    #expect(findings == [Finding(rest[0], .notAdopted)], "\(findings)")
+  }
+
+  /// Files that a person without a key can push in place of that of an item.
+  enum Replay: CaseIterable { case otherItem, oldVersion, noMessage }
+
+  @Test(arguments: Replay.allCases)
+  func `a copy of another file, an old file and other bytes are refused and reverted`(replay: Replay) throws {
+    let old = try #require(try store.bytes(itemFile))
+    try clones.replace(0, item, "current")
+    let other = try clones.add(0, "b.example", "me", "other")
+    try expectSame()
+    _ = try clones.git(2, "pull", "--quiet")
+    let bytes =
+      switch replay {
+      case .otherItem: try #require(try store.bytes(store.secretFile(other)))
+      case .oldVersion: old
+      case .noMessage: Array("text".utf8)
+      }
+    try Data(bytes).write(to: URL(fileURLWithPath: "\(clones.paths[2])/\(itemFile)"))
+    _ = try clones.git(2, "commit", "--quiet", "--all", "--message", "forged")
+    _ = try clones.git(2, "push", "--quiet", "origin", "main")
+    let report = try clones.sync(0)
+    #expect(report.refused.map(\.path) == [store.recordFile(item)])
+    #expect(report.refused.map(\.reason) == [.record(.damage(.notAsRecorded))])
+    try expectSame()
+    #expect(try clones.open(1).text(of: clones.item(1, "a.example")) == "current")
+    try clones.expectSound(1)
+  }
+
+  @Test func `a rollback is recognised although the file was changed in between`() throws {
+    let files = [store.recordFile(item), itemFile]
+    let old = try files.map { try #require(try store.bytes($0)) }
+    try clones.replace(0, item, "current")
+    try expectSame()
+    try phone(itemFile, "phone")
+    try expectSame()
+    _ = try clones.git(2, "pull", "--quiet")
+    for (file, bytes) in zip(files, old) {
+      try Data(bytes).write(to: URL(fileURLWithPath: "\(clones.paths[2])/\(file)"))
+    }
+    _ = try clones.git(2, "commit", "--quiet", "--all", "--message", "forged")
+    _ = try clones.git(2, "push", "--quiet", "origin", "main")
+    let report = try clones.sync(0)
+    #expect(report.olderVersions.map(\.id) == [item.id])
+    try expectSame()
+    #expect(try clones.item(1, "a.example").revision != item.revision)
+  }
+
+  @Test func `a file that is too large, a list of recipients and a link are refused`() throws {
+    let large = String(repeating: "x", count: StoreLayout.sealedItemLimit + 1)
+    try clones.push("100644", "items/web/large.gpg", large)
+    try clones.push("100644", "items/web/.gpg-id", "0123")
+    try clones.push("120000", "items/web/link.gpg", "/etc/passwd")
+    let report = try clones.sync(0)
+    #expect(
+      report.refused.map(\.path).sorted() == [
+        "items/web/.gpg-id", "items/web/large.gpg", "items/web/link.gpg",
+      ])
+    try expectSame()
+    try clones.expectSound(1)
+  }
+}
