@@ -37,7 +37,8 @@ package enum AdoptedFile {
   package static func secret(_ plaintext: borrowing SecretBytes) -> SecretSlice {
     let content = SecretSlice(plaintext.copy())
     let lines = PassLines(content)
-    return lines.rest.isEmpty ? lines.first : content
+    let lineEnd = lines.firstEndsWithCarriageReturn ? 2 : 1
+    return content.count - lines.first.count <= lineEnd ? lines.first : content
   }
 
   /// Returns the class that the first folder names; nil for any other folder.

@@ -81,8 +81,10 @@ struct PlainGitFuzzTests {
   private func expectAll(
     _ sides: [Side], _ store: String, _ clones: PlainGitTests.Clones, _ comment: Comment
   ) throws {
-    let lines = try clones.program.succeed(["--store", store, "find", "--json", "--class", "internet-password"])
-      .split(separator: "\n")
+    let lines = try clones.program.succeed([
+      "--store", store, "find", "--json", "--class", "internet-password",
+    ])
+    .split(separator: "\n")
     var secrets: Set<String> = []
     var labels: Set<String> = []
     for line in lines {
