@@ -39,7 +39,7 @@ struct ItemPathParts {
       name = show(.string(ItemPathParts.keyWord(key[.keyClass])))
       isLossy = true
     }
-    if ItemPath.looksLikeFile(name) { isLossy = true }
+    if ReadableComponent.looksLikeFile(name) { isLossy = true }
     shown.insert(.field)
     let isHidden = key.values.contains { !shown.contains($0.name) }
     if isHidden || key.isSynchronizable || !key.group.hasSameBytes(as: GroupName.default) {

@@ -50,10 +50,15 @@ package struct ReadableComponent {
   /// a file, which other programs may create at its path.
   init(container text: some Collection<UInt8>) {
     self.init(text)
-    if ItemPath.looksLikeFile(bytes), let dot = bytes.lastIndex(of: UInt8(ascii: ".")) {
+    if Self.looksLikeFile(bytes), let dot = bytes.lastIndex(of: UInt8(ascii: ".")) {
       bytes[dot] = Self.filler
       isLossy = true
     }
+  }
+
+  /// Returns true if a folder with this name could be confused with the file of an item: `x.gpg/otp.gpg` and `x.gpg`.
+  static func looksLikeFile(_ name: some BidirectionalCollection<UInt8>) -> Bool {
+    [".gpg", ".json"].contains { name.suffix($0.utf8.count).elementsEqual($0.utf8) }
   }
 
   private static func readable(_ byte: UInt8) -> UInt8 {
