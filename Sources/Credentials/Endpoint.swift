@@ -28,6 +28,22 @@ package struct Endpoint: Equatable, Sendable {
   ///   - scheme: The protocol for a URL without a scheme.
   /// - Returns: Nil if the URL has no host.
   package init?(url: [UInt8], scheme assumed: String) {
+    self.init(url: url, scheme: assumed) { HostName(authority: $0) }
+  }
+
+  /// Parses the name of a registry as docker passes it: like a URL, but `//` may be in front of a host without a
+  /// scheme, and an IPv6 address may lack its brackets. A number at the end of such an address is part of the address.
+  ///
+  /// - Parameters:
+  ///   - registry: The name.
+  ///   - scheme: The protocol for a name without a scheme.
+  /// - Returns: Nil if the name has no host.
+  init?(registry: [UInt8], scheme assumed: String) {
+    let name = registry.starts(with: "//".utf8) ? Array(registry.dropFirst(2)) : registry
+    self.init(url: name, scheme: assumed) { HostName(authority: $0) ?? HostName(address: $0) }
+  }
+
+  private init?(url: [UInt8], scheme assumed: String, _ parse: (ArraySlice<UInt8>) -> HostName?) {
     var rest = url[...]
     var scheme = assumed
     if let colon = rest.firstIndex(of: UInt8(ascii: ":")), rest[colon...].starts(with: "://".utf8) {
@@ -38,7 +54,7 @@ package struct Endpoint: Equatable, Sendable {
     let slash = rest.firstIndex(of: UInt8(ascii: "/")) ?? rest.endIndex
     var authority = rest[..<slash]
     if let at = authority.lastIndex(of: UInt8(ascii: "@")) { authority = authority[(at + 1)...] }
-    guard !scheme.isEmpty, let host = HostName(authority: authority) else { return nil }
+    guard !scheme.isEmpty, let host = parse(authority) else { return nil }
     let path = Self.withoutSlash(Array(rest[slash...]))
     self.init(scheme: scheme, host: host, path: path.isEmpty ? nil : path)
   }
@@ -73,7 +89,8 @@ package struct Endpoint: Equatable, Sendable {
   static func publicURL(_ url: [UInt8]) -> [UInt8] {
     var url = Array(url.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") })
     let colon = url.firstIndex(of: UInt8(ascii: ":")) ?? 0
-    let start = url[colon...].starts(with: "://".utf8) ? colon + 3 : 0
+    let hasScheme = url[colon...].starts(with: "://".utf8)
+    let start = hasScheme ? colon + 3 : url.starts(with: "//".utf8) ? 2 : 0
     let slash = url[start...].firstIndex(of: UInt8(ascii: "/")) ?? url.endIndex
     if let at = url[start..<slash].lastIndex(of: UInt8(ascii: "@")) { url.removeSubrange(start...at) }
     return url

@@ -78,5 +78,35 @@ extension Benchmark {
     }
   }
 
+  /// The same file imported twice.
+  static let secondImport = Benchmark(
+    name: "import", summary: "import of \(bulkCount) rows: the second run against the first"
+  ) { bench, report throws(BenchmarkError) in
+    let rows = try bench.makeRows(bulkCount)
+    // A pair is one store: the first run fills it, and the second run compares with it.
+    var (first, second, ratios): ([Double], [Double], [Double]) = ([], [], [])
+    var store = ""
+    for number in 0..<(bench.wantedPairs ?? 3) {
+      store = try bench.makeStore("import-\(number)")
+      for added in [bulkCount, 0] {
+        let started = Clock.now
+        let said = try bench.output(of: bench.keytree(["import", rows], store: store))
+        let seconds = Clock.now - started
+        guard said.hasPrefix("\(added) added") else { throw .unexpected("the import reported: \(said)") }
+        if added > 0 { first.append(seconds) } else { second.append(seconds) }
+      }
+      ratios.append(second[number] / first[number])
+    }
+    report.note("first run", Report.time(Samples(first)))
+    report.note("second run", Report.time(Samples(second)))
+    let ratio = Samples(ratios).median
+    report.amount(
+      "import of \(bulkCount) rows, second run", Report.number(ratio, 2), value: ratio, limit: 0.5,
+      limitText: "0.50")
+    let cost = try bench.cost(of: ["import", rows], store: store)
+    // The one decrypted file is the key of the digests.
+    report.count("files decrypted", cost["items decrypted"], wanted: 1)
+  }
+
   private static let bulkCount = 2000
 }

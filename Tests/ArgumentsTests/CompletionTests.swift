@@ -25,7 +25,12 @@ struct CompletionTests {
   /// A stand-in for the program. The names of its items would do harm if a shell expanded them.
   private let harmful = """
     tool() { :; }
-    command() { printf 'internet-password\\tgithub.com\\talice\\t\\ninternet-password\\tgit$(touch HARM)\\tx y\\t\\n'; }
+    # The prefix is the last argument.
+    command() {
+      printf 'github.com/alice\\ngit$(touch HARM)/x y\\n' | while IFS= read -r name; do
+        [[ $name == "${@: -1}"* ]] && printf '%s\\n' "$name"
+      done
+    }
     """
 
   @Test(

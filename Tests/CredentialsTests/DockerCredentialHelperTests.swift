@@ -85,12 +85,27 @@ struct DockerCredentialHelperTests {
       ("r.example", "r.example/v1/", false),
       ("r.example/v1/", "r.example/v1/access-token", false), ("r.example", "r.example.evil", false),
       ("[2001:db8::1]:5000", "https://[2001:db8::1]:5000", true),
+      ("//r.example:5000", "//r.example:5000", true), ("//r.example:5000", "r.example:5000", true),
+      ("//r.example:5000", "//r.example:5001", false), ("//r.example/v1", "r.example", false),
+      ("::1:5000", "::1:5000", true), ("::1:5000", "https://::1:5000", true), ("::1:5000", "::1:5001", false),
+      ("::1:5000", "[::1]:5000", false), ("//::1:5000", "::1:5000", true),
+      ("https://::1:8080/path", "https://::1:8080/path", true), ("https://::1:8080/path", "::1:8080", false),
+      ("https://::1:8080/path", "http://::1:8080/path", false),
     ])
   func spellings(stored: String, asked: String, isFound: Bool) throws {
     try store(stored, "u", "s")
     #expect(try (get(asked) != nil) == isFound)
     #expect(try helper.erase(Array(asked.utf8)) == isFound)
     #expect(try (get(stored) == nil) == isFound)
+  }
+
+  @Test(
+    "the list has the names of registries as docker gave them",
+    arguments: ["//r.example:5000", "::1:5000", "https://::1:8080/path"])
+  func names(url: String) throws {
+    try store(url, "u", "s")
+    #expect(try listed() == #"{"\#(url)":"u"}"#)
+    #expect(try get(url) == #"{"ServerURL":"\#(url)","Username":"u","Secret":"s"}"#)
   }
 
   @Test("credentials of https are preferred to those of http if the URL has no scheme")
@@ -142,7 +157,7 @@ struct DockerCredentialHelperTests {
 
   @Test(
     "a URL without a host is refused, and nothing is stored",
-    arguments: ["https://", "/v1/", "a b", "h:x", "://h"])
+    arguments: ["https://", "/v1/", "a b", "h:x", "://h", "//", "///v1", "//a b", "//h:x", "h:1:2", "::1:g"])
   func noHost(url: String) throws {
     #expect(throws: CredentialError.self) { try store(url, "u", "s") }
     #expect(throws: CredentialError.self) { try get(url) }
@@ -154,6 +169,10 @@ struct DockerCredentialHelperTests {
     try store("https://bob:hunter2@r.example/v1/?tok=hunter3", "bob", "s")
     #expect(try listed() == #"{"https://r.example/v1/":"bob"}"#)
     #expect(try get("https://bob:hunter2@r.example/v1/?tok=hunter3") != nil)
+    for url in ["//bob:hunter2@s.example:5000", "https://bob:hunter2@::1:8080/path"] {
+      try store(url, "bob", "s")
+      #expect(try get(url) != nil && !listed().contains("hunter2"))
+    }
   }
 
   @Test("an item that docker did not store is not replaced, and the error names it")

@@ -165,6 +165,9 @@ struct QueryPlanTests {
       [Predicate(subject: .any, comparison: .contains("host7"))],
       [Predicate(subject: .attribute(.server), comparison: .prefix("host7"))],
       [.equal(.group, "default"), .equal(.server, "host7")],
+      [Predicate(subject: .any, comparison: .contains("HOST7"), ignoresCase: true)],
+      [Predicate(subject: .container, comparison: .equal("Host7"), ignoresCase: true)],
+      [Predicate(subject: .attribute(.server), comparison: .suffix("ST7"), ignoresCase: true)],
       [.equal("url", "u7")], [Predicate(subject: .attribute("only7"), comparison: .exists)],
     ] as [[Predicate]])
   func `lines without the value are not parsed`(predicates: [Predicate]) throws {
@@ -178,6 +181,20 @@ struct QueryPlanTests {
     }
     let query = Query(itemClass: .internetPassword, predicates: predicates)
     #expect(Self.candidates(in: file, for: query).map(\.number) == [8])
+  }
+
+  /// Two characters outside ASCII have ASCII letters in lower case.
+  @Test(arguments: [("\u{212A}elvin", "kelvin"), ("D\u{130}sk", "di\u{307}sk"), ("FU\u{DF}E", "fu\u{DF}e")])
+  func `a search that ignores case finds letters that become ASCII in lower case`(
+    stored: String, searched: String
+  ) throws {
+    let record = Sample.record([.server: .string(stored)], seed: 1)
+    let file = try IndexLine.encode(record) + [UInt8(ascii: "\n")]
+    let query = Query(predicates: [
+      Predicate(subject: .any, comparison: .contains(.string(searched)), ignoresCase: true)
+    ])
+    #expect(query.matches(record))
+    #expect(Self.candidates(in: file, for: query).count == 1)
   }
 
   // MARK: The scanner

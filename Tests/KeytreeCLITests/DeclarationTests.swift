@@ -27,10 +27,12 @@ struct DeclarationTests {
       Set(names) == [
         "init", "add", "get", "find", "ls", "set", "edit", "generate", "rm", "mv", "cp", "history",
         "undelete", "group", "who", "policy", "rotate",
-        "status", "resolve", "check", "verify", "doctor", "trust", "clone", "sync", "git", "merge-driver",
+        "status", "adopt", "resolve", "check", "verify", "audit", "doctor", "trust", "clone", "sync", "git",
+        "merge-driver",
         "textconv", "credential", "run", "inject", "read", "import", "export", "otp", "clear-clipboard",
         "demo", "help",
-        "version", "completions",
+        "version", "completions", "complete-items", "config", "show", "pick", "insert", "list", "search",
+        "delete", "remove", "move", "rename", "copy",
       ])
     #expect(names.count == Set(names).count)
   }
@@ -73,7 +75,7 @@ struct DeclarationTests {
   @Test("each attribute option has the letter that macOS security uses, as CLI.md lists them")
   func letters() {
     let letters = AttributeOptions.all.compactMap(\.short).map { String($0) }.sorted()
-    #expect(letters == ["D", "P", "a", "c", "d", "g", "j", "l", "p", "r", "s", "t"])
+    #expect(letters == ["D", "P", "a", "d", "g", "j", "l", "p", "r", "s", "t"])
   }
 
   @Test("each exit code is explained once")
@@ -95,8 +97,8 @@ struct DeclarationTests {
     let rows = try Self.article().filter { $0.hasPrefix("| `") }.compactMap { $0.split(separator: "|").first }
     let documented = Set(
       rows.flatMap { $0.matches(of: /`([a-z-]+)/) }.map { String($0.output.1) })
-    // Git and the clipboard process call these.
-    let hidden: Set = ["textconv", "merge-driver", "clear-clipboard"]
+    // Git, the clipboard process and the completion scripts call these.
+    let hidden: Set = ["textconv", "merge-driver", "clear-clipboard", "complete-items"]
     for command in Program.declaration.commands where !hidden.contains(command.name) {
       #expect(documented.contains(command.name), "\(command.name)")
     }

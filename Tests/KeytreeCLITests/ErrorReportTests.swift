@@ -11,7 +11,9 @@ struct ErrorReportTests {
   /// A name that would do harm if it were written to a terminal unescaped.
   static let evil = "e\u{1B}]0;x\u{7}\u{202E}\nl"
 
-  static var failures: [(any ReportableError, ExitCode)] { plain + files + imports + GitErrors.all }
+  static var failures: [(any ReportableError, ExitCode)] {
+    plain + files + imports + breachLists + GitErrors.all
+  }
 
   private static let plain: [(any ReportableError, ExitCode)] = [
     (UsageError(.unknownCommand(Word(evil), suggestion: nil), command: []), .usage),
@@ -62,6 +64,11 @@ struct ErrorReportTests {
     (EACCES, .failure), (EPERM, .failure), (ELOOP, .failure), (EFBIG, .failure), (ENOSPC, .failure),
     (EDQUOT, .failure), (EROFS, .failure), (EIO, .failure),
   ].map { (UserFileError(action: "create the file", path: evil, errno: $0), $1) }
+
+  private static let breachLists: [(any ReportableError, ExitCode)] = [
+    BreachListError.empty(path: evil), .notAFile(path: evil), .badLine(path: evil), .isNTLM(path: evil),
+    .notSorted(path: evil), .incomplete(path: evil),
+  ].map { ($0, .failure) }
 
   private static let imports: [(any ReportableError, ExitCode)] =
     [

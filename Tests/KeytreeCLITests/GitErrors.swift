@@ -31,6 +31,7 @@ enum GitErrors {
     (SyncError.unsafePath(evil), .damaged), (SyncError.bothChanged([evil]), .gitFailed),
     (SyncError.policiesDiverged, .gitFailed),
     (SyncError.uncommitted(Array(repeating: evil, count: 7)), .gitFailed),
+    (SyncError.severalBranches(url: evil, [evil, "b"]), .ambiguous),
     (SyncError.noRemote(among: []), .gitFailed),
     (SyncError.noRemote(among: [evil, "b"]), .gitFailed),
     (SyncError.noStoreInClone(url: evil), .notFound), (SyncError.noCommit, .gitFailed),

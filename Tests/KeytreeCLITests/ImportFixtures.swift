@@ -47,9 +47,9 @@ final class ImportedStore {
   private(set) var secretsCompared = 0
   private var random = SystemRandomNumberGenerator()
 
-  func merge(_ draft: ImportDraft) -> ImportPlan {
+  func merge(_ draft: ImportDraft, replaces: Bool = false) -> ImportPlan {
     let merge = ImportMerge<Never>(
-      group: "default",
+      group: "default", replaces: replaces,
       existing: { self.records[$0]?.record },
       hasSecret: { record, secret in
         self.secretsCompared += 1
@@ -70,6 +70,10 @@ final class ImportedStore {
         sealed: ContentDigest(of: []), attributes: item.attributes)
       precondition(records[record.primaryKey] == nil, "a plan never adds an item twice")
       records[record.primaryKey] = (record, item.secret)
+    }
+    for replacement in plan.replacements {
+      records[replacement.record.primaryKey]?.record.attributes.merge(replacement.attributes)
+      records[replacement.record.primaryKey]?.secret = replacement.secret
     }
     for completion in plan.completions {
       records[completion.record.primaryKey]?.record.attributes.merge(completion.attributes)

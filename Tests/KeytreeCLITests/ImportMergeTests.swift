@@ -49,7 +49,16 @@ struct ImportMergeTests {
         words: ["already-there"], added: []),
       Case(
         name: "in the store with another secret", stored: [Row(secret: "old")], rows: [Row()],
-        words: ["added-beside"], added: [["", "duplicate-2", "1"]]),
+        words: ["different"], added: []),
+      Case(
+        name: "the same different secret twice", stored: [Row(secret: "old")], rows: [Row(), Row()],
+        words: ["different", "duplicate"], added: []),
+      Case(
+        name: "two different secrets", stored: [Row(secret: "old")], rows: [Row(), Row(secret: "2")],
+        words: ["different", "added-beside"], added: [["", "duplicate-2", "2"]]),
+      Case(
+        name: "one of two secrets of a name has changed", stored: [Row(secret: "1"), Row(secret: "2")],
+        rows: [Row(secret: "1"), Row(secret: "3")], words: ["already-there", "different"], added: []),
       Case(
         name: "in the store under a second name", stored: [Row(secret: "old"), Row(secret: "1")],
         rows: [Row()], words: ["already-there"], added: []),
@@ -144,7 +153,7 @@ struct ImportMergeTests {
     #expect(store.merge(draft).isEmpty)
   }
 
-  @Test("an existing field is found again, and a different one with its name gets a number")
+  @Test("an existing field is found again, and a different one is reported or replaced")
   func fieldsOfTheStore() throws {
     func note(_ text: String, secret: String = "1") throws -> ImportDraft {
       let file = "name,url,username,password,note\na,https://a.example/,alice,\(secret),\(text)\n"
@@ -153,12 +162,33 @@ struct ImportMergeTests {
     let store = ImportedStore()
     store.apply(store.merge(try note("first")))
     let again = store.merge(try note("second"))
-    #expect(again.report.entries.map(\.outcome.word) == ["already-there", "added-beside"])
-    #expect(again.additions.map(\.field) == ["note-2"])
-    store.apply(again)
-    #expect(store.merge(try note("second")).isEmpty)
-    // Another password makes it another login, so its note is called `note`.
-    #expect(store.merge(try note("second", secret: "2")).additions.map(\.field) == [nil, "note"])
+    #expect(again.report.entries.map(\.outcome.word) == ["already-there", "different"])
+    #expect(again.isEmpty)
+    let update = store.merge(try note("second", secret: "2"), replaces: true)
+    #expect(update.report.entries.map(\.outcome.word) == ["replaced", "replaced"])
+    store.apply(update)
+    #expect(store.merge(try note("second", secret: "2")).report.counts == .init(alreadyThere: 2))
+  }
+
+  @Test("with `--update`, a replaced secret makes room for no other row, and a second run finds everything")
+  func replaced() throws {
+    let store = ImportedStore()
+    store.apply(store.merge(try draft([Row(secret: "1")])))
+    let rows = [Row(secret: "9"), Row(secret: "9"), Row(secret: "1")]
+    let plan = store.merge(try draft(rows), replaces: true)
+    #expect(plan.report.entries.map(\.outcome.word) == ["replaced", "duplicate", "added-beside"])
+    store.apply(plan)
+    #expect(store.merge(try draft(rows), replaces: true).isEmpty)
+  }
+
+  @Test("a login of another group is not added to the group of the import, unless the user chose it")
+  func otherGroup() throws {
+    let merge = ImportMerge<Never>(
+      group: "default", existing: { _ in nil },
+      otherGroup: { $0.attributes[.account] == "alice" ? "ops" : nil }, hasSecret: { _, _ in false })
+    let plan = merge.plan(try draft([Row(), Row(account: "bob")]))
+    #expect(plan.report.entries.map(\.outcome) == [.inOtherGroup("ops"), .added])
+    #expect(plan.additions.count == 1 && !plan.report.hasLoss)
   }
 
   @Test("a seed without a password is added to the existing password")
@@ -173,10 +203,9 @@ struct ImportMergeTests {
     #expect(
       seed.additions.map(\.field) == ["otp"] && seed.additions.map { $0.text(.server) } == ["a.example"])
     store.apply(seed)
-    // A different seed makes it another login, because a login has only one field `otp`.
+    #expect(plan("otpauth://totp/a\n").items.count == 1 && store.merge(plan("otpauth://totp/a\n")).isEmpty)
     let other = store.merge(plan("otpauth://totp/b\n"))
-    #expect(other.additions.map(\.field) == ["otp"])
-    #expect(other.additions.map { $0.text(.securityDomain) } == ["duplicate-2"])
+    #expect(other.report.entries.map(\.outcome) == [.different])
   }
 
   private func draft(_ rows: [Row]) throws -> ImportDraft {

@@ -53,16 +53,13 @@ struct ImportPassTests {
         "mail/imap.example.org/alice@example.org", "internet imap.example.org", "alice@example.org", "imap-1"),
       binary,
       Expected("odd/binary", "generic odd", "binary", "binary-1"),
-      Expected("odd/crlf", "generic odd", "crlf", "crlf-1"),
-      Expected("odd/crlf", "generic odd", "crlf/note", "user: x\r\n", part: "note"),
+      Expected("odd/crlf", "generic odd/crlf", "x", "crlf-1"),
       Expected("odd/empty", "generic odd", "empty", ""),
       Expected("odd/first line empty", "generic odd", "first line empty", ""),
       Expected(
         "odd/first line empty", "generic odd", "first line empty/note", "all in the rest\n", part: "note"),
-      Expected("odd/gopass", "generic odd", "gopass", "gopass-1"),
-      Expected(
-        "odd/gopass", "generic odd", "gopass/note", "---\nuser: erin\nurl: https://example.com\n",
-        part: "note"),
+      Expected("odd/gopass", "generic odd/gopass", "erin", "gopass-1"),
+      Expected("odd/gopass", "generic odd/gopass", "erin/note", "---\n", part: "note"),
       Expected(
         "otp/example.net/carol", "internet example.net", "carol/otp", seedOfCarol, part: "one-time password"),
       Expected("servers/192.0.2.7/root", "internet 192.0.2.7", "root", "server-1"),
@@ -73,17 +70,15 @@ struct ImportPassTests {
       Expected("web/github.com/alice", "internet github.com", "alice", "github-1"),
       Expected(
         "web/github.com/alice", "internet github.com", "alice/note",
-        "login: alice\nurl: https://github.com/login\n\nrecovery: 1234-5678\n", part: "note"),
+        "\nrecovery: 1234-5678\n", part: "note"),
       Expected("web/github.com/bob", "internet github.com", "bob", "github-2"),
       Expected("web/gitlab.com/alice", "internet gitlab.com", "alice", "gitlab-1"),
       Expected(
-        "web/gitlab.com/alice", "internet gitlab.com", "alice/note", "login: alice\n\(seed)\nlast line\n",
-        part: "note"),
+        "web/gitlab.com/alice", "internet gitlab.com", "alice/note", "last line\n", part: "note"),
       Expected("web/gitlab.com/alice", "internet gitlab.com", "alice/otp", seed, part: "one-time password"),
       Expected("wifi", "generic wifi", "wifi", "correct horse battery staple"),
       Expected("work/github.com/alice", "internet github.com", "alice", "github-3"),
       Expected("work/tokens/deploy", "generic work/tokens", "deploy", "token-1"),
-      Expected("work/tokens/deploy", "generic work/tokens", "deploy/note", "\(seedOfDeploy)\n", part: "note"),
       Expected(
         "work/tokens/deploy", "generic work/tokens", "deploy/otp", seedOfDeploy, part: "one-time password"),
       Expected("日本/鍵", "generic 日本", "鍵", "秘密"),
@@ -182,15 +177,27 @@ struct ImportPassTests {
       Content(text: "pw\n\n", parts: ["secret", "note"], secrets: ["pw", "\n"]),
       Content(text: "  pw \nx", parts: ["secret", "note"], secrets: ["  pw ", "x"]),
       Content(
-        text: "pw\notpauth://totp/a\r\n", parts: ["secret", "note", "one-time password"],
-        secrets: ["pw", "otpauth://totp/a\r\n", "otpauth://totp/a"]),
+        text: "pw\notpauth://totp/a\r\n", parts: ["secret", "one-time password"],
+        secrets: ["pw", "otpauth://totp/a"]),
       Content(text: "otpauth://totp/a\n", parts: ["one-time password"], secrets: ["otpauth://totp/a"]),
       Content(
         text: "otpauth://totp/a\nx\n", parts: ["one-time password", "note"],
         secrets: ["otpauth://totp/a", "x\n"]),
       Content(
-        text: "pw\notpauth://hotp/a\n x otpauth://totp/b\n", parts: ["secret", "note"],
-        secrets: ["pw", "otpauth://hotp/a\n x otpauth://totp/b\n"]),
+        text: "pw\notpauth://hotp/a\n x otpauth://totp/b\n", parts: ["secret", "note", "one-time password"],
+        secrets: ["pw", " x otpauth://totp/b\n", "otpauth://hotp/a"]),
+      Content(text: "pw\nlogin: a\n\n", parts: ["secret"], secrets: ["pw"]),
+      Content(
+        text: "pw\nlogin: a\r\nuser: b\n login: c\nurl:\n", parts: ["secret", "note"],
+        secrets: ["pw", "user: b\n login: c\nurl:\n"]),
+      Content(
+        text: "pw\nurl: https://u:p@a.example/x\ny", parts: ["secret", "note", "url"],
+        secrets: ["pw", "y", "https://u:p@a.example/x"]),
+      Content(
+        text: "pw\nlogin: a\u{1B}[0m\n", parts: ["secret", "note"], secrets: ["pw", "login: a\u{1B}[0m\n"]),
+      Content(
+        text: "pw\nurl: otpauth://totp/a\n", parts: ["secret", "note"],
+        secrets: ["pw", "url: otpauth://totp/a\n"]),
     ])
   func lines(_ content: Content) {
     let entry = PassEntry(components: [Array("a".utf8)])
@@ -198,5 +205,47 @@ struct ImportPassTests {
     #expect(draft.items.map(\.part.text) == content.parts)
     #expect(draft.items.map(\.secret.text) == content.secrets)
     #expect(draft.findings.isEmpty)
+  }
+
+  struct Location: Sendable, CustomTestStringConvertible {
+    var path: String
+    var lines = ""
+    var attributes: [AttributeName: AttributeValue]
+    var itemClass = ItemClass.internetPassword
+    var testDescription: String { "\(path) \(lines.debugDescription)" }
+  }
+
+  @Test(
+    "the path and the lines of an entry are the name of the login",
+    arguments: [
+      Location(path: "web/github.com/alice", attributes: [.server: "github.com", .account: "alice"]),
+      Location(
+        path: "web/github.com/alice", lines: "login: alice\n",
+        attributes: [.server: "github.com", .account: "alice"]),
+      Location(
+        path: "web/github.com/work", lines: "Username: alice@corp.example\nURL: https://github.com/login\n",
+        attributes: [
+          .server: "github.com", .account: "alice@corp.example", .label: "work",
+          .url: "https://github.com/login",
+        ]),
+      Location(
+        path: "GitHub.com", lines: "user:alice", attributes: [.server: "github.com", .account: "alice"]),
+      Location(path: "web/git.example:8443", attributes: [.server: "git.example", .port: 8443]),
+      Location(
+        path: "bank/main", lines: "login: 123\n", attributes: [.service: "bank/main", .account: "123"],
+        itemClass: .genericPassword),
+      Location(
+        path: "wifi", lines: "login: home\n", attributes: [.service: "wifi", .account: "home"],
+        itemClass: .genericPassword),
+      Location(path: "wifi", attributes: [.service: "wifi", .account: "wifi"], itemClass: .genericPassword),
+    ])
+  func locations(_ example: Location) throws {
+    let entry = PassEntry(components: example.path.split(separator: "/").map { Array($0.utf8) })
+    let text = SecretBytes(copying: Array("pw\n\(example.lines)".utf8))
+    let item = try #require(PassImport.plan(entry, plaintext: text).items.first)
+    var expected = Attributes()
+    for (name, value) in example.attributes { expected[name] = value }
+    expected["pass"] = .string(example.path)
+    #expect(item.attributes == expected && item.itemClass == example.itemClass)
   }
 }

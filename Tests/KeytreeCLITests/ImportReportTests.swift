@@ -34,7 +34,14 @@ struct ImportReportTests {
         "5 added, 1 of them renamed because of a name conflict, 1 merged with an identical one, 1 duplicates",
       ])
     // Unremarkable parts are omitted by default.
-    #expect(report.lines(all: false).count == 5)
+    #expect(report.lines(all: false).map { $0.prefix(6) } == ["row 4:", "row 6:", "5 adde"])
+    // A plan has the counts of each kind.
+    #expect(
+      report.lines(all: false, isPlan: true).suffix(4) == [
+        "logins: 3 added, 1 of them renamed because of a name conflict, 1 merged with an identical one, 1 duplicates",
+        "notes: 1 added", "other fields: 1 added",
+        "would be: 5 added, 1 of them renamed because of a name conflict, 1 merged with an identical one, 1 duplicates",
+      ])
   }
 
   @Test("the report for programs is one canonical object per line")
@@ -50,7 +57,7 @@ struct ImportReportTests {
         + #""path":"internet-password/github.com/alice+https","row":3,"sameAs":"row 2"}"#)
     #expect(
       String(decoding: report.summaryJSON(isApplied: false).canonicalBytes, as: UTF8.self)
-        == #"{"added":5,"alreadyThere":0,"applied":false,"beside":1,"completed":0,"duplicates":1,"joined":1,"lost":0,"skipped":0}"#
+        == #"{"added":5,"alreadyThere":0,"applied":false,"beside":1,"completed":0,"different":0,"duplicates":1,"joined":1,"lost":0,"otherGroup":0,"replaced":0,"skipped":0}"#
     )
   }
 

@@ -44,7 +44,8 @@ struct ItemNameTests {
       (
         "https://alice@Git.Example:8443/team?x#y", nil,
         [
-          "git.example|alice|protocol=https|port=8443|path=/team|host", "git.example|alice|port=8443|host",
+          "git.example|alice|protocol=https|port=8443|path=/team|host",
+          "git.example|alice|protocol=https|port=8443|host", "git.example|alice|port=8443|host",
           "git.example|alice|host", "git.example|alice|any case",
         ]
       ),
@@ -100,7 +101,8 @@ struct ItemNameTests {
       ("keytree://internet-password/GitHub.com/alice", .badReference), ("#", .badID), ("#1234567", .badID),
       ("#0123456g", .badID), ("#012345678901234567890123456789012", .badID),
       ("/", .empty), ("generic:/", .empty), ("https://", .badURL), ("https:///x", .badURL),
-      ("generic:https://x", .badURL), ("https://alice:secret@x.example", .passwordInURL), ("bogus:foo", .unknownClass("bogus")),
+      ("generic:https://x", .badURL), ("https://alice:secret@x.example", .passwordInURL),
+      ("bogus:foo", .unknownClass("bogus")),
       ("Generic:x", .unknownClass("Generic")), ("genric:", .unknownClass("genric")),
     ] as [(String, ItemName.Problem)])
   func refused(text: String, problem: ItemName.Problem) {
@@ -142,7 +144,7 @@ struct ItemSelectionTests {
     ("cert", record(.certificate, ["issuer": "CA", "serialNumber": "01"])),
     ("slash", record(.internetPassword, ["server": "bank/My Bank", "account": "main account"])),
     ("upper", record(.internetPassword, ["server": "Upper.Example", "account": "alice"])),
-    ("tagged", record(.internetPassword, ["server": "t", "account": "x", "tags": "at  home, Work"])),
+    ("tagged", record(.internetPassword, ["server": "t", "account": "x", "tags": "at home, Work"])),
   ]
 
   private static func parse(_ words: [Word]) throws -> ParsedArguments {
@@ -181,12 +183,12 @@ struct ItemSelectionTests {
       (["github.com", "-P", "443"], ["https"]),
       (["github.com", "-P", "0443"], ["https"]),
       (["github.com", "-P", "0"], ["alice", "none"]),
-      (["github.com/alice", "-c", "generic"], ["service"]),
+      (["github.com/alice", "--class", "generic"], ["service"]),
       (["-s", "github.com"], ["alice", "https", "none", "service"]),
-      (["-s", "github.com", "-c", "internet"], ["alice", "https", "none"]),
+      (["-s", "github.com", "--class", "internet"], ["alice", "https", "none"]),
       (["--server", "github.com", "-a", "alice"], ["alice", "https"]),
       (["--service", "mailer"], ["bytes"]),
-      (["-a", "alice"], ["alice", "https", "service"]),
+      (["-a", "alice"], ["alice", "https", "service", "upper"]),
       (["-g", "ops"], ["service"]),
       (["-l", "github.com"], ["label"]),
       (["--attribute", "label=github.com"], ["label"]),
@@ -239,7 +241,7 @@ struct ItemSelectionTests {
   @Test(
     "an empty or contradictory selection is refused",
     arguments: [
-      ([], .nothingGiven), (["generic:x", "-c", "key"], .contradictingClasses),
+      ([], .nothingGiven), (["generic:x", "--class", "key"], .contradictingClasses),
       (["--server", "a", "--service", "b"], .noClassHasAll), (["generic:x", "-r", "https"], .noClassHasAll),
     ] as [([String], ItemSelection.Problem)])
   func refused(words: [String], problem: ItemSelection.Problem) {
@@ -280,7 +282,7 @@ struct ItemSelectionTests {
       (["generic:m/b"], .genericPassword, ["service": "m", "account": "b"]),
       (["--service", "m", "-a", "b"], .genericPassword, ["service": "m", "account": "b"]),
       (["-s", "m"], .internetPassword, ["server": "m"]),
-      (["-s", "m", "-c", "generic"], .genericPassword, ["service": "m"]),
+      (["-s", "m", "--class", "generic"], .genericPassword, ["service": "m"]),
       (
         ["github.com/alice", "-a", "alice"], .internetPassword, ["server": "github.com", "account": "alice"]
       ),
@@ -304,7 +306,7 @@ struct ItemSelectionTests {
     arguments: [
       ([], .nothingGiven), (["#01234567"], .namesAnExistingItem),
       (["keytree://internet-password/a/b"], .namesAnExistingItem),
-      (["generic:x", "-c", "key"], .contradictingClasses),
+      (["generic:x", "--class", "key"], .contradictingClasses),
       (["a/b", "-a", "c"], .contradictingValues("account")),
       (["a", "--service", "b"], .attribute(.wrongClass("server", .internetPassword))),
       (["generic:a", "-r", "x"], .attribute(.wrongClass("protocol", .genericPassword))),

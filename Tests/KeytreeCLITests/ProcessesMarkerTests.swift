@@ -92,6 +92,7 @@ struct ProcessesMarkerTests {
       Step(
         arguments: ["export", "pass", "\(given.folder.path)/tree", "--recipient", alice, "--accept-loss"]),
       Step(arguments: ["check", "--decrypt"]),
+      Step(arguments: ["audit", "--old", "1"]),
       Step(arguments: ["find", "example"]),
     ]
   }

@@ -28,7 +28,8 @@ struct ProcessesTraceTests {
   /// works.
   static let speakers: [(arguments: [String], speaks: Bool)] = [
     (["get", "traced.example/alice"], true), (["add", "new.example/alice"], true), (["doctor"], true),
-    (["check", "--decrypt"], true), (["check"], false), (["find"], false), (["version"], false),
+    (["check", "--decrypt"], true), (["audit"], true), (["check"], false), (["find"], false),
+    (["version"], false),
   ]
 
   @Test("commands use local sockets only", arguments: speakers)

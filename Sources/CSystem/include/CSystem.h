@@ -123,6 +123,18 @@ int keytree_detach(void);
 // Sleeps for this number of seconds, including any time for which the machine is suspended (CLOCK_BOOTTIME).
 void keytree_sleep(long seconds);
 
+// The maximum number of words for keytree_zxcvbn_bits; further words are ignored.
+#define KEYTREE_ZXCVBN_WORDS 64
+
+// Loads libzxcvbn, and returns its estimator; NULL if the library is not installed or has no estimator. `library` is the
+// name of the library for dlopen(3).
+void *keytree_zxcvbn_load(const char *library);
+
+// Returns the bits of entropy of a password, as estimated by the function that keytree_zxcvbn_load returned. `words` are
+// `count` strings one after the other, each ended by NUL, that are as easy to guess as the most common passwords. Any
+// thread may call it.
+double keytree_zxcvbn_bits(void *function, const char *password, const char *words, size_t count);
+
 #ifdef __cplusplus
 }
 #endif

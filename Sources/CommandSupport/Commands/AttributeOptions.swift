@@ -37,7 +37,8 @@ package enum AttributeOptions {
     help: "any attribute by its name in the index; other names are custom attributes", heading: heading,
     isRepeatable: true)
 
-  package static let url = text("url", nil, "URL", "the address of the login; it is an attribute, so all members can read it")
+  package static let url = text(
+    "url", nil, "URL", "the address of the login; it is an attribute, so all members can read it")
   package static let tag = OptionDeclaration(
     "tag", .required(ValueDeclaration("TAG", .bytes)), help: "a tag; tags are the custom attribute `tags`",
     heading: heading, isRepeatable: true)

@@ -206,7 +206,8 @@ extension GivenAttributes.Problem {
     case .notNameAndValue: .other("`--attribute` takes NAME=VALUE")
     case .badGroup: .other("the name of a group consists of letters, digits, `.`, `_` and `-`")
     case .badField: .other(ErrorReport.fieldRule)
-    case .badTag: .other("a tag is not empty and contains no comma; give `--tag` several times for several tags")
+    case .badTag:
+      .other("a tag is not empty and contains no comma; give `--tag` several times for several tags")
     case .fieldAsAttribute:
       .advised("`--attribute` cannot name a field", hint: "use `--field NAME` for a field of the item")
     case .badClass: .notAChoice("class", choices: ItemName.classWords, suggestion: nil)

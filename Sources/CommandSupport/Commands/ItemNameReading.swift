@@ -47,17 +47,19 @@ package struct ItemNameReading: Hashable, Sendable {
     return readings + [anyCase]
   }
 
-  /// Returns the readings of a URL, the preferred one first: with everything that it contains, without protocol and
-  /// path, and with host and account only.
+  /// Returns the readings of a URL, the preferred one first: with everything that it contains, without the path, also
+  /// without the protocol, and with host and account only.
   static func readings(of url: ItemURL, _ host: HostName) -> [ItemNameReading] {
     let port = host.port.map { [GivenAttributes.Entry(name: .port, number: $0)] } ?? []
-    var all = [GivenAttributes.Entry(name: .protocol, bytes: url.scheme)] + port
-    if !url.path.isEmpty { all.append(GivenAttributes.Entry(name: .path, bytes: url.path)) }
-    var readings = [all, port, []].map { ItemNameReading.host(host.host, url.account, $0) }
-    var anyCase = readings[2]
+    let protocolAndPort = [GivenAttributes.Entry(name: .protocol, bytes: url.scheme)] + port
+    var attributes = [protocolAndPort]
+    if !url.path.isEmpty {
+      attributes.insert(protocolAndPort + [GivenAttributes.Entry(name: .path, bytes: url.path)], at: 0)
+    }
+    attributes += port.isEmpty ? [[]] : [port, []]
+    var anyCase = ItemNameReading.host(host.host, url.account, [])
     anyCase.ignoresCase = true
-    readings.append(anyCase)
-    return port.isEmpty ? [readings[0]] + readings[2...] : readings
+    return attributes.map { ItemNameReading.host(host.host, url.account, $0) } + [anyCase]
   }
 
   private static func host(

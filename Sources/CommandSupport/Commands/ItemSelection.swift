@@ -126,7 +126,8 @@ package struct ItemSelection: Sendable {
     /// The predicates about the tags; an item can still have other tags that contain one of these.
     private var tags: [Predicate] {
       given.tags.map {
-        Predicate(subject: .attribute(.tags), comparison: .contains(AttributeValue(text: $0)), ignoresCase: true)
+        Predicate(
+          subject: .attribute(.tags), comparison: .contains(AttributeValue(text: $0)), ignoresCase: true)
       }
     }
 

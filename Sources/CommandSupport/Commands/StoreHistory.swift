@@ -119,19 +119,29 @@ extension CommandCall {
     }
   }
 
-  /// Restores item files that are missing in the store from the history.
+  /// The number of bytes at the beginning of an encrypted file that contain a part of the encrypted session key. Two
+  /// encryptions of a secret differ there, and damage elsewhere leaves them as they are.
+  private static let headSize = 64
+
+  /// Restores item files that are missing or damaged in the store from the history.
   ///
-  /// - Returns: the paths of the restored files in the store.
+  /// - Returns: the repairs.
   /// - Throws: `GitError` with `inProgress`, `unmerged` or `locked`, because the files may change while git is at work;
   ///   `KeyringError`, `SyncError`.
-  package func restoreMissingFiles(in keyring: Keyring) throws -> [String] {
+  package func restoreFiles(in keyring: Keyring) throws -> [Repair] {
     guard let repository = try repository() else { return [] }
     try repository.requireQuiet()
     try repository.requireMerged()
-    let missing = try keyring.missingFiles()
-    if missing.isEmpty { return [] }
-    let found = try HistoricalFiles(in: repository).find(missing, for: keyring)
-    return try keyring.restore(found)
+    let lost = try keyring.missingFiles() + keyring.damagedFiles()
+    if lost.isEmpty { return [] }
+    var found = try HistoricalFiles(in: repository).find(lost, for: keyring)
+    // A file that a phone app has encrypted is not damaged: a member accepts or undoes it with `adopt`.
+    for file in try keyring.foreignFiles() where file.item != nil {
+      guard let original = found[file.path], let bytes = try keyring.message(of: file) else { continue }
+      if !bytes.prefix(Self.headSize).elementsEqual(original.prefix(Self.headSize)) { found[file.path] = nil }
+    }
+    let damaged = lost.reduce(into: [:]) { $0.merge($1.damaged) { $1 } }
+    return try keyring.restore(found, replacing: damaged)
   }
 
   /// Throws an error if the repository already contains another store, because each store would treat the files of the

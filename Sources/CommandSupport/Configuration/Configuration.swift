@@ -46,7 +46,9 @@ package struct Configuration: Equatable, Sendable {
         return
       }
       let prefix = "stores."
-      guard name.hasPrefix(prefix), name.utf8.count > prefix.utf8.count, !name.contains("/") else { return nil }
+      guard name.hasPrefix(prefix), name.utf8.count > prefix.utf8.count, !name.contains("/") else {
+        return nil
+      }
       self = .store(String(name.dropFirst(prefix.count)))
     }
   }

@@ -22,10 +22,12 @@ package struct ConfigurationFile {
 
   /// Reads the settings. Without the file, there are none.
   ///
-  /// - Throws: `UserFileError`, also if another user can write to the file, because it names programs; 
+  /// - Throws: `UserFileError`, also if another user can write to the file, because it names programs;
   ///   `ConfigurationError`.
   package func read() throws -> Configuration {
-    guard let path, let content = try UserFile.readOwn(path, limit: Configuration.limit) else { return Configuration() }
+    guard let path, let content = try UserFile.readOwn(path, limit: Configuration.limit) else {
+      return Configuration()
+    }
     do {
       return try Configuration(parsing: unsafe content.withBytes { unsafe Array($0) })
     } catch {

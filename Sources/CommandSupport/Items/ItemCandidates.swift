@@ -24,7 +24,8 @@ package struct ItemCandidates {
   ///   - name: the name on the command line; nothing is found for a reference or an id.
   ///   - given: the attributes, which the items must have.
   package init(for name: ItemName?, _ given: GivenAttributes, in index: Index) throws {
-    guard case .named(let itemClass, let readings) = name, let first = readings.first, given.field == nil else {
+    guard case .named(let itemClass, let readings) = name, let first = readings.first, given.field == nil
+    else {
       self.init([])
       return
     }
@@ -64,13 +65,15 @@ extension ItemRecord {
     return container + [UInt8(ascii: "/")] + account
   }
 
-  /// A line that shows the item in a list: its name and its label, and its group if it is not the default group.
+  /// A line that shows the item in a list: its name and its label, its port if it has one, and its group if it is not
+  /// the default group.
   package var listLine: String {
     var line = String(decoding: shortName, as: UTF8.self)
     if let field { line += " --field \(field)" }
     if let label = attributes[.label]?.shownBytes, label != container?.shownBytes {
       line += "  " + String(decoding: label, as: UTF8.self)
     }
+    if case .integer(let port)? = attributes[.port], port != 0 { line += "  (port \(port))" }
     if group != GroupName.default { line += "  (group \(group))" }
     return line
   }

@@ -19,8 +19,8 @@ package struct ItemChooser {
   /// Returns the item that the user chooses.
   ///
   /// - Parameter items: at least one item, in the order of the list.
-  /// - Throws: `cancelled` if the user chooses none; `other` if the picker cannot be run; `promptImpossible` if there is
-  ///   neither a picker nor a terminal.
+  /// - Throws: `cancelled` if the user chooses none; `other` if the picker cannot be run; `promptImpossible` if there
+  ///   is neither a picker nor a terminal.
   package func choose(among items: [ItemRecord]) throws -> ItemRecord {
     if let picker = try call.configuration().text(.picker) { return try run(picker, items) }
     return try ask(items)
@@ -33,7 +33,8 @@ package struct ItemChooser {
     while true {
       for (number, item) in items.prefix(Self.listLimit).enumerated() {
         let digits = String(number + 1)
-        call.console.complain(String(repeating: " ", count: max(0, 3 - digits.utf8.count)) + digits + "  " + item.listLine)
+        call.console.complain(
+          String(repeating: " ", count: max(0, 3 - digits.utf8.count)) + digits + "  " + item.listLine)
       }
       if items.count > Self.listLimit {
         call.console.complain("     \(items.count - Self.listLimit) more; type words to narrow the list")
@@ -104,6 +105,8 @@ package struct ItemChooser {
   private func failure(_ picker: String, _ reason: String) -> CommandError {
     .other(
       .failure, message: "cannot use the picker \(ErrorReport.quote(picker)): \(reason)",
-      hint: "`keytree config picker PROGRAM` sets it, `keytree config --unset picker` selects the list on the terminal")
+      hint:
+        "`keytree config picker PROGRAM` sets it, `keytree config --unset picker` selects the list on the terminal"
+    )
   }
 }

@@ -13,7 +13,8 @@ package struct ItemSearch {
     help: "list at most N items (default: all)")
   static let sort = OptionDeclaration(
     "sort", .required(ValueDeclaration("NAME", .text)),
-    help: "sort by `container` or an attribute, given by its name in the index (default: container and account)")
+    help:
+      "sort by `container` or an attribute, given by its name in the index (default: container and account)")
 
   /// The options of a search, in addition to those for attributes.
   package static let options = [ignoreCase, caseSensitive, limit, sort]

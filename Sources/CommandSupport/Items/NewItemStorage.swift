@@ -7,7 +7,8 @@ internal import Terminal
 /// The storage of a new secret, for `add` and `generate`.
 ///
 /// Before the prompt for the secret or the first read of a pipe, it checks the store, its policy, the attributes, the
-/// group and that the item does not exist. The library checks them again under its lock.
+/// group and that the item does not exist, neither in its group nor, if no group was given, in another one. The library
+/// checks all but the last again under its lock.
 package struct NewItemStorage {
   private let call: CommandCall
   private let keyring: Keyring
@@ -45,6 +46,10 @@ package struct NewItemStorage {
       try call.find(path, in: keyring.index)
       // The same field, if it exists in another group.
       ?? login?.fields.first { $0.field == given.field }
+    // A field is in the group of its login, unless another group was given.
+    if given.group == nil, login == nil {
+      try call.refuseOtherGroups(item, existing: existing, mayReplace: mayReplace, in: keyring.index)
+    }
     try call.requireWritable(keyring, group: existing?.group ?? item.group)
     if let existing, !mayReplace { throw KeyringError.itemExists(existing.reference) }
     // Otherwise git would transfer the secret to other machines, despite `--local`.

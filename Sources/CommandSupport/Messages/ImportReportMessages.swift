@@ -40,12 +40,20 @@ extension ImportReport {
   /// Returns the report for people: every entry that needs attention, then the counts.
   ///
   /// - Parameters:
-  ///   - all: true if the list includes entries that were added or already exist without remarks.
-  ///   - isPlan: true if the import is only planned.
+  ///   - all: true if the list includes the entries that need no attention.
+  ///   - isPlan: true if the import is only planned: then the counts of each kind come before the sum.
   /// - Returns: the lines, without line ends.
   package func lines(all: Bool, isPlan: Bool = false) -> [String] {
     let lines = entries.filter { all || $0.needsAttention }.map { $0.line(isPlan: isPlan) }
-    return lines + [isPlan ? "would be: \(summary)" : summary]
+    return lines + (isPlan ? kinds + ["would be: \(summary)"] : [summary])
+  }
+
+  /// The counts of each kind of item, one line for each kind that occurs.
+  private var kinds: [String] {
+    ImportKind.allCases.compactMap { kind in
+      let report = ImportReport(entries: entries.filter { $0.path != nil && ImportKind($0.part) == kind })
+      return report.entries.isEmpty ? nil : "\(kind.rawValue): \(report.summary)"
+    }
   }
 
   /// The entries that are not imported, one line each.
@@ -58,7 +66,9 @@ extension ImportReport {
       (counts.added, "added"), (counts.beside, "of them renamed because of a name conflict"),
       (counts.joined, "merged with an identical one"), (counts.completed, "completed"),
       (counts.duplicates, "duplicates"), (counts.alreadyThere, "already in the store"),
-      (counts.skipped, "skipped"), (counts.lost, "NOT imported"),
+      (counts.replaced, "replaced"), (counts.different, "different in the store and not imported"),
+      (counts.inOtherGroup, "in another group and not imported"), (counts.skipped, "skipped"),
+      (counts.lost, "NOT imported"),
     ]
     return parts.enumerated().filter { $0.offset == 0 || $0.element.0 > 0 }
       .map { "\($0.element.0) \($0.element.1)" }.joined(separator: ", ")
@@ -75,9 +85,12 @@ extension ImportReport {
       JSONMember("alreadyThere", .integer(Int64(counts.alreadyThere))),
       JSONMember("beside", .integer(Int64(counts.beside))),
       JSONMember("completed", .integer(Int64(counts.completed))),
+      JSONMember("different", .integer(Int64(counts.different))),
       JSONMember("duplicates", .integer(Int64(counts.duplicates))),
       JSONMember("joined", .integer(Int64(counts.joined))),
       JSONMember("lost", .integer(Int64(counts.lost))),
+      JSONMember("otherGroup", .integer(Int64(counts.inOtherGroup))),
+      JSONMember("replaced", .integer(Int64(counts.replaced))),
       JSONMember("skipped", .integer(Int64(counts.skipped))),
     ])
   }
@@ -86,9 +99,37 @@ extension ImportReport {
 extension ImportReport.Entry {
   fileprivate var needsAttention: Bool {
     switch outcome {
-    case .added, .alreadyThere: !remarks.isEmpty
-    case .skipped(.housekeeping): false
-    default: true
+    case .added: !remarks.isEmpty
+    case .addedBeside, .replaced, .different, .inOtherGroup, .lost: true
+    case .skipped(let reason): reason.needsAttention
+    case .alreadyThere, .completed, .duplicate, .joined: false
+    }
+  }
+}
+
+extension ImportSkip {
+  /// True for an entry that the user may miss. Files for other purposes and empty entries have no data.
+  fileprivate var needsAttention: Bool {
+    switch self {
+    case .housekeeping, .folder, .empty: false
+    case .alias, .folderLink, .trash, .fieldLink: true
+    }
+  }
+}
+
+/// The kinds of items that an import counts.
+private enum ImportKind: String, CaseIterable {
+  case login = "logins"
+  case note = "notes"
+  case oneTimePassword = "one-time passwords"
+  case other = "other fields"
+
+  init(_ part: ImportPart) {
+    switch part {
+    case .secret: self = .login
+    case .note: self = .note
+    case .oneTimePassword: self = .oneTimePassword
+    case .column: self = .other
     }
   }
 }
@@ -105,6 +146,10 @@ extension ImportOutcome {
     case .completed(let names): return "already in the store as \(item), which \(has) \(list(names)) as well"
     case .duplicate(let earlier): return "same as \(earlier.text) (\(item))"
     case .alreadyThere: return "already in the store as \(item)"
+    case .replaced: return "\(isPlan ? "will replace" : "replaced") the secret of \(item)"
+    case .different: return "NOT imported: \(item) has another secret; `--update` replaces it"
+    case .inOtherGroup(let group):
+      return "NOT imported: the group \(group) has this login; choose a group with `-g`"
     case .skipped(let reason): return "skipped: \(reason.text)"
     case .lost(let reason): return "NOT imported: \(reason.text)"
     }
@@ -112,7 +157,8 @@ extension ImportOutcome {
 
   fileprivate var details: [JSONMember] {
     switch self {
-    case .added, .addedBeside, .alreadyThere: []
+    case .added, .addedBeside, .alreadyThere, .replaced, .different: []
+    case .inOtherGroup(let group): [JSONMember("group", .string(group))]
     case .joined(let earlier, let names):
       [JSONMember("sameAs", .string(earlier.text)), JSONMember("attributes", array(names))]
     case .completed(let names): [JSONMember("attributes", array(names))]

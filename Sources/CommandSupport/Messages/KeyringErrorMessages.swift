@@ -200,7 +200,10 @@ extension ErrorReport {
       self.init(.damaged, "\(subject): \(error.message)", hint: Self.damageHint)
     case .unusableKey(let fingerprint, let problem):
       self.init(
-        .recipientUnusable, "cannot use the key \(fingerprint.text): \(problem.message)", hint: doctor)
+        .recipientUnusable, "cannot use the key \(fingerprint.text): \(problem.message)",
+        hint: problem.isExpired
+          ? "\(fingerprint.extensionCommands) extends it, and `keytree group refresh` imports it into a store"
+          : doctor)
     case .noRecipients:
       self.init(.recipientUnusable, "cannot encrypt: there are no recipients", hint: doctor)
     case .wrongRecipients(let expected, let found, let setting):

@@ -210,7 +210,17 @@ extension MessageError {
   }
 }
 
+extension Fingerprint {
+  /// The commands that extend the validity of a key and of its subkeys, which have expiry dates of their own.
+  package var extensionCommands: String {
+    "`gpg --quick-set-expire \(text) 1y && gpg --quick-set-expire \(text) 1y '*'`"
+  }
+}
+
 extension KeyProblem {
+  /// True if the key has expired, so that its owner can extend it.
+  package var isExpired: Bool { if case .expired = self { true } else { false } }
+
   /// The description of the problem with a key.
   package var message: String {
     switch self {

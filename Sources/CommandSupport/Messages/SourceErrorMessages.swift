@@ -21,7 +21,7 @@ extension CommandError {
     case .tooManyColumns(let limit): reason = "it has more than \(limit) columns"
     case .wrongColumnCount(let row, let found, let expected):
       reason = "row \(row) has \(found) \(found == 1 ? "field" : "fields"), but the header has \(expected)"
-      hint = "a field that contains a comma, a quote or a line break must be in quotes"
+      hint = "a field that contains a separator, a quote or a line break must be in quotes"
     case .unclosedQuote(let row):
       reason = "a quoted field that begins in row \(row) is not closed"
       hint = "inside a quoted field, write each quote twice"

@@ -68,6 +68,11 @@ extension ErrorReport {
         .notFound, "nothing was cloned: the top folder of \(url) is not a store",
         hint:
           "if the store is in a subfolder, clone the repository with git and give the folder with `--store`")
+    case .severalBranches(let url, let branches):
+      self.init(
+        .ambiguous,
+        "nothing was cloned: \(url) has no default branch, but several others: \(Self.list(branches))",
+        hint: "choose one with `keytree clone --branch NAME`")
     case .noRemote(let names):
       self.init(
         .gitFailed,

@@ -23,8 +23,12 @@ extension ErrorReport {
         .recipientUnusable,
         "cannot encrypt for group \(Self.quote(group)): the key of \(name) (\(person.text)) cannot be "
           + "used: \(problem.message)",
-        hint: "with a renewed key, run `keytree group refresh KEYFILE`; otherwise "
-          + "`keytree group remove \(group) \(person.text) --all`")
+        hint: problem.isExpired
+          ? "the owner of the key extends it with \(person.extensionCommands); then `keytree group refresh` imports it "
+            + "from your GnuPG keyring, and `keytree group refresh KEYFILE` from a file; or "
+            + "`keytree group remove \(group) \(person.text) --all` removes that person"
+          : "with a renewed key, run `keytree group refresh KEYFILE`; otherwise "
+            + "`keytree group remove \(group) \(person.text) --all`")
     case .cannotReencrypt(let items, let count, let obstacle):
       let words =
         switch obstacle {

@@ -14,7 +14,7 @@ package struct ClipboardTarget {
     "clip", short: "c", .optional(ValueDeclaration("N", .integer(Configuration.clipboardSeconds))),
     help:
       "copy it to the clipboard, print nothing, and clear it after N seconds (default 45, or the setting `clipboardSeconds`; 0 "
-        + "means never)"
+      + "means never)"
   )
   static let osc52 = OptionDeclaration(
     "osc52",
@@ -54,7 +54,8 @@ package struct ClipboardTarget {
     if !isImplied { try Self.refuseContradictions(call) }
     guard isImplied || call.arguments.has(Self.clip) else { return nil }
     self.call = call
-    seconds = try call.arguments.integer(Self.clip) ?? call.configuration().number(.clipboardSeconds)
+    seconds =
+      try call.arguments.integer(Self.clip) ?? call.configuration().number(.clipboardSeconds)
       ?? Self.defaultSeconds
     if call.arguments.has(Self.osc52) {
       clipboard = nil

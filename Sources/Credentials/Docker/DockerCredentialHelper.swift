@@ -6,7 +6,8 @@ package import Secrets
 ///
 /// An entry is an internet password with the label `Docker Credentials` and the authentication type `default`. The
 /// protocol is `https` unless the URL has `http`. Server, port and path are those of the URL, without a query. The
-/// attribute `url` has the original form of the URL, which `list` prints.
+/// attribute `url` has the original form of the URL, which `list` prints. `//` in front of a host without a scheme is
+/// ignored, and an IPv6 address without brackets is stored with everything that follows it up to the path.
 package struct DockerCredentialHelper {
   private static let label: AttributeValue = "Docker Credentials"
 
@@ -185,7 +186,7 @@ package struct DockerCredentialHelper {
   private func endpoints(of serverURL: [UInt8]) throws -> [Endpoint] {
     let hasScheme = String(decoding: serverURL, as: UTF8.self).contains("://")
     let found = (hasScheme ? ["https"] : ["https", "http"]).compactMap { scheme in
-      Endpoint(url: serverURL, scheme: scheme)
+      Endpoint(registry: serverURL, scheme: scheme)
     }
     guard !found.isEmpty else { throw CredentialError.malformed("the server URL has no host") }
     return found

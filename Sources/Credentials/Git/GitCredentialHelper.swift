@@ -6,7 +6,7 @@ internal import Secrets
 ///
 /// A credential is an internet password. Server, port and protocol are those of the message, and the account is its
 /// user name. Refresh tokens and the credentials for the header `Authorization` are separate items (``TokenItems``).
-/// Items that docker has stored are ignored.
+/// The passphrase of a client certificate is a generic password (``ClientCertificates``). Items that docker has stored are ignored.
 package struct GitCredentialHelper {
   /// The number of attempts if other processes change the same items.
   private static let attempts = 5
@@ -41,6 +41,7 @@ package struct GitCredentialHelper {
   package func get(_ question: GitCredential) throws -> (
     answer: GitCredential, ItemReference
   )? {
+    if let path = ClientCertificates.path(in: question) { return try ClientCertificates(keyring).get(path) }
     guard let endpoint = try endpoint(of: question) else { return nil }
     let takesTokens = question.capabilities.contains(GitCredential.authenticationCapability)
     let (found, rivals, all) = try findAll(at: endpoint, question) { record in
@@ -76,6 +77,10 @@ package struct GitCredentialHelper {
   /// - Returns: True if anything in the store has changed. Storing the same credential again is not a change.
   /// - Throws: `malformed`, `ambiguous`, `KeyringError`, `contended`.
   package func store(_ credential: GitCredential) throws -> Bool {
+    if let path = ClientCertificates.path(in: credential) {
+      guard !credential.isEphemeral, let passphrase = credential.password else { return false }
+      return try ClientCertificates(keyring).store(path, passphrase)
+    }
     guard let endpoint = try endpoint(of: credential), !credential.isEphemeral,
       let wanted = NewLogin(credential, endpoint), credential.passwordExpiry.map(isPast) != true
     else { return false }
@@ -127,6 +132,9 @@ package struct GitCredentialHelper {
   /// - Throws: `malformed`, `ambiguous`, `damagedIndex`, `KeyringError`, `contended`. An item that cannot be decrypted
   ///   is kept, and its error is thrown after the others are erased.
   package func erase(_ credential: GitCredential) throws -> Int {
+    if let path = ClientCertificates.path(in: credential) {
+      return try ClientCertificates(keyring).erase(path, credential.password) ? 1 : 0
+    }
     guard let endpoint = try endpoint(of: credential) else { return 0 }
     for _ in 0..<Self.attempts {
       let (doomed, unreadable) = try rejected(credential, endpoint)

@@ -33,9 +33,13 @@ package enum ByteSearch {
     // Each byte is searched at most twice, however often one of the two cases occurs.
     var nextLower = -1
     while position < end {
-      if nextLower < position { nextLower = unsafe first(lower, in: bytes, from: position, before: end) ?? end }
+      if nextLower < position {
+        nextLower = unsafe first(lower, in: bytes, from: position, before: end) ?? end
+      }
       var hit = nextLower
-      if upper != lower { hit = unsafe first(upper, in: bytes, from: position, before: nextLower) ?? nextLower }
+      if upper != lower {
+        hit = unsafe first(upper, in: bytes, from: position, before: nextLower) ?? nextLower
+      }
       guard hit < end else { return nil }
       if unsafe matches(text, ignoringCaseOf: bytes, at: hit - rarest) { return hit - rarest }
       position = hit + 1
@@ -61,7 +65,9 @@ package enum ByteSearch {
     return true
   }
 
-  private static func isLetter(_ byte: UInt8) -> Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) }
+  private static func isLetter(_ byte: UInt8) -> Bool {
+    (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
+  }
 
   /// Returns the rank of a byte, roughly by its frequency in names, addresses and JSON: the lowest is the rarest.
   private static func rank(_ byte: UInt8) -> Int { commonBytes.firstIndex(of: byte).map { $0 + 1 } ?? 0 }

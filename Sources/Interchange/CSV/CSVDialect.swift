@@ -53,6 +53,11 @@ struct CSVDialect {
   // An unknown program: the mapping determines all columns.
   private static let foreign = CSVDialect(name: "another program", required: [:], optional: [:])
 
+  // Columns for one-time passwords under the names that programs use. Such a column is never anything else.
+  private static let seeds: Set<String> = [
+    "login_totp", "one-time password", "otp", "otpauth", "otpsecret", "otpurl", "totp",
+  ]
+
   // Columns that organise passwords and are known to contain nothing else.
   private static let sorting: Set<String> = [
     "archived", "fav", "favorite", "folder", "grouping", "tags", "vault",
@@ -86,7 +91,8 @@ struct CSVDialect {
       if let column = given[name] { return column }
       let column =
         dialect.required[name] ?? dialect.optional[name]
-        ?? (sorting.contains(name) ? .attribute(AttributeName(name)) : .unknown(title))
+        ?? (sorting.contains(name)
+          ? .attribute(AttributeName(name)) : seeds.contains(name) ? .oneTimePassword : .unknown(title))
       // The user's choice replaces the usual column.
       guard column.isSingle, given.values.contains(column) else { return column }
       return column == .secret ? .sealed(title) : .unknown(title)

@@ -2,6 +2,8 @@ package import Secrets
 
 /// A strict reader of RFC 4180 text: ambiguous input is an error that names the row.
 ///
+/// Fields are separated by commas, semicolons or tabs: by the one of them that occurs most often in the first row.
+///
 /// It is lenient where files of browsers differ: a byte order mark, CR LF and LF line ends, empty lines between rows
 /// and a missing line end at the end of the file are accepted. Fields keep their exact bytes, which need not be UTF-8.
 /// A NUL is refused, because text with NULs is usually UTF-16. KeePass 1.x writes a quote within quotes as `\"` and a
@@ -24,6 +26,44 @@ package enum CSVReader {
     return try scan.finish()
   }
 
+  /// Returns the header of a file without reading its rows.
+  ///
+  /// - Parameter bytes: the content of the file.
+  /// - Throws: `CSVError`, as `read`.
+  static func header(of bytes: borrowing SecretBytes) throws(CSVError) -> [String] {
+    let row = unsafe bytes.withBytes { file in
+      unsafe SecretBytes(copying: UnsafeRawBufferPointer(rebasing: file[..<endOfFirstRow(file)]))
+    }
+    return try read(row).header
+  }
+
+  /// Returns the position after the first row that has a field, and after its line end.
+  private static func endOfFirstRow(_ file: UnsafeRawBufferPointer) -> Int {
+    var (isQuoted, hasText) = (false, false)
+    for index in file.indices {
+      let byte = unsafe file[index]
+      if byte == UInt8(ascii: "\"") { isQuoted.toggle() }
+      if byte == UInt8(ascii: "\n"), !isQuoted, hasText { return index + 1 }
+      if byte != UInt8(ascii: "\n"), byte != UInt8(ascii: "\r") { hasText = true }
+    }
+    return file.count
+  }
+
+  /// Returns the separator of a file.
+  private static func separator(of file: UnsafeRawBufferPointer) -> UInt8 {
+    let comma = UInt8(ascii: ",")
+    var counts: [UInt8: Int] = [comma: 0, UInt8(ascii: ";"): 0, UInt8(ascii: "\t"): 0]
+    var isQuoted = false
+    for index in unsafe 0..<endOfFirstRow(file) {
+      let byte = unsafe file[index]
+      if byte == UInt8(ascii: "\"") { isQuoted.toggle() }
+      if !isQuoted, let count = counts[byte] { counts[byte] = count + 1 }
+    }
+    let commas = counts[comma] ?? 0
+    let other = counts.max { $0.value < $1.value }
+    return other.map { $0.value > commas ? $0.key : comma } ?? comma
+  }
+
   private struct Scan: ~Copyable {
     private enum State { case start, plain, quoted, quoteInQuoted }
 
@@ -35,6 +75,7 @@ package enum CSVReader {
     private var fields = 0
     private var row = 1
     private var quoteRow = 1
+    private var separator = UInt8(ascii: ",")
     // True if a backslash in quotes escapes a quote or a backslash.
     private var hasBackslashes = false
 
@@ -47,6 +88,7 @@ package enum CSVReader {
     mutating func run(_ file: UnsafeRawBufferPointer) throws(CSVError) {
       var index = unsafe file.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
       hasBackslashes = unsafe file[index...].starts(with: Scan.keePassHeader)
+      separator = unsafe CSVReader.separator(of: file)
       // Runs of ordinary bytes are copied together.
       var stretch = index
       while index < file.count {
@@ -82,7 +124,7 @@ package enum CSVReader {
             throw .strayQuote(row: row, column: fields + 1)
           }
           state = .quoted
-        case UInt8(ascii: ","):
+        case separator:
           if state == .plain { unsafe copy(file[stretch..<index]) }
           try endField()
           stretch = index + 1

@@ -52,7 +52,7 @@ package enum CSVError: Error, Equatable {
   case unclosedQuote(row: Int)
   /// A quote is inside a field that does not begin with one.
   case strayQuote(row: Int, column: Int)
-  /// Something other than a comma or a line end follows the closing quote of a field.
+  /// Something other than a separator or a line end follows the closing quote of a field.
   case textAfterQuote(row: Int, column: Int)
   /// The file contains a NUL: it is not UTF-8 text, most likely UTF-16.
   case notText(row: Int)

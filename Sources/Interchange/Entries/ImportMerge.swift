@@ -8,30 +8,41 @@ package import Secrets
 /// - If an item with the same secret has the name, they are the same. Additional information (another URL, another
 ///   label) is added to that item's attributes; existing values never change. An item of the store that has a label, a
 ///   comment or a kind gets no second one.
-/// - If an item with another secret has the name, the next name is tried.
+/// - If an item of an earlier entry of the draft has the name, and another secret, the next name is tried.
+/// - If only items of the store with other secrets have the names, the first of them is the login with another secret.
+///   It is replaced or reported, as the caller has chosen. An item of the store that belongs to an earlier entry is left
+///   out.
 ///
-/// The fields follow their login. A field whose name belongs to another secret gets the next number.
+/// The fields follow their login, by the same rules. A field whose name belongs to an earlier entry gets the next
+/// number.
 ///
 /// The order depends on the source alone, so that a second run finds every item at the place from the first run.
 package struct ImportMerge<Failure: Error> {
   private let group: String
+  private let replaces: Bool
   private let existing: (PrimaryKey) throws(Failure) -> ItemRecord?
+  private let otherGroup: (PlannedItem) -> String?
   private let hasSecret: (ItemRecord, SecretSlice) throws(Failure) -> Bool
 
   /// Prepares a merge with a store.
   ///
   /// - Parameters:
   ///   - group: the group of new items.
+  ///   - replaces: true if a different secret replaces the one of the store; false if it is only reported.
   ///   - existing: returns the item of the store that has a primary key.
+  ///   - otherGroup: returns another group that has an item with the name of a new one; nil to add the item.
   ///   - hasSecret: returns true if that item has this secret, which requires decryption. It is called only if an item
   ///     of the draft has the name of one in the store.
   package init(
-    group: String,
+    group: String, replaces: Bool = false,
     existing: @escaping (PrimaryKey) throws(Failure) -> ItemRecord?,
+    otherGroup: @escaping (PlannedItem) -> String? = { _ in nil },
     hasSecret: @escaping (ItemRecord, SecretSlice) throws(Failure) -> Bool
   ) {
     self.group = group
+    self.replaces = replaces
     self.existing = existing
+    self.otherGroup = otherGroup
     self.hasSecret = hasSecret
   }
 
@@ -46,66 +57,86 @@ package struct ImportMerge<Failure: Error> {
     return progress.plan
   }
 
-  /// Returns the items of the store that have a possible name of an item in a draft. `plan` compares their secrets.
+  /// Returns the items of the store that have a possible name of an item in a draft, each with the secret that `plan`
+  /// compares it with.
   ///
   /// - Parameter draft: the data of the source.
   /// - Throws: the errors of the closures.
-  package func rivals(of draft: ImportDraft) throws(Failure) -> [ItemRecord] {
-    var rivals: [ItemRecord] = []
+  package func rivals(of draft: ImportDraft) throws(Failure) -> [(record: ItemRecord, secret: SecretSlice)] {
+    var rivals: [(record: ItemRecord, secret: SecretSlice)] = []
     for login in draft.logins {
       for attributes in login.head.candidates {
         let login = login.placed(attributes)
         for field in login.items.dropFirst() {
           for candidate in field.fieldCandidates {
             guard let record = try existing(candidate.primaryKey(in: group)) else { break }
-            rivals.append(record)
+            rivals.append((record, field.secret))
           }
         }
         guard let record = try existing(login.head.primaryKey(in: group)) else { break }
-        rivals.append(record)
+        rivals.append((record, login.head.secret))
       }
     }
     return rivals
   }
 
   private func place(_ login: PlannedLogin, _ progress: inout Progress) throws(Failure) {
+    let heads = login.head.candidates.lazy.map { login.placed($0).head }
+    switch try place(heads, &progress) {
+    case .placed(let head):
+      // The fields of an item that stays on this machine stay here as well.
+      let isLocal = try existing(head.primaryKey(in: group))?.isLocal == true
+      for var field in login.placed(head.attributes).items.dropFirst() {
+        if isLocal { field.isLocal = true }
+        guard case .refused(let outcome) = try place(field.fieldCandidates, &progress) else { continue }
+        progress.note(field, outcome, nil)
+      }
+    case .refused(let outcome):
+      for item in login.items { progress.note(item, outcome, nil) }
+    }
+  }
+
+  /// The result for one item.
+  private enum Placement {
+    /// It has an outcome and this form.
+    case placed(PlannedItem)
+    /// It has no name in the store.
+    case refused(ImportOutcome)
+  }
+
+  /// Adds an item under the first possible name, or compares it with the item that has its name.
+  private func place(
+    _ candidates: some Sequence<PlannedItem>, _ progress: inout Progress
+  ) throws(Failure) -> Placement {
+    var other: (item: PlannedItem, record: ItemRecord)?
     var isBeside = false
-    for attributes in login.head.candidates {
-      let login = login.placed(attributes)
-      if try place(login.head, isBeside: isBeside, &progress) {
-        // The fields of an item that stays on this machine stay here as well.
-        let isLocal = try existing(login.head.primaryKey(in: group))?.isLocal == true
-        for var field in login.items.dropFirst() {
-          if isLocal { field.isLocal = true }
-          try place(field: field, &progress)
+    for item in candidates {
+      let key = item.primaryKey(in: group)
+      if let index = progress.additions[key] {
+        if join(item, key, index, &progress) { return .placed(item) }
+      } else if let record = try existing(key) {
+        switch try compare(item, record, &progress) {
+        case .same: return .placed(item)
+        case .different: other = other ?? (item, record)
+        case .taken: break
         }
-        return
+      } else if let other {
+        differ(other.item, other.record, &progress)
+        return .placed(other.item)
+      } else {
+        if !isBeside, item.group == nil, let group = otherGroup(item) {
+          return .refused(.inOtherGroup(group))
+        }
+        progress.additions[key] = progress.plan.additions.count
+        progress.plan.additions.append(item)
+        progress.note(item, isBeside ? .addedBeside : .added, ItemPath(key))
+        return .placed(item)
       }
       isBeside = true
     }
-    for item in login.items { progress.note(item, .lost(.noNameLeft), nil) }
-  }
-
-  private func place(field: PlannedItem, _ progress: inout Progress) throws(Failure) {
-    var isBeside = false
-    for candidate in field.fieldCandidates {
-      if try place(candidate, isBeside: isBeside, &progress) { return }
-      isBeside = true
-    }
-    progress.note(field, .lost(.noNameLeft), nil)
-  }
-
-  /// Adds an item, or completes the one with its name and its secret. Returns false if another secret has the name.
-  private func place(
-    _ item: PlannedItem, isBeside: Bool, _ progress: inout Progress
-  ) throws(Failure) -> Bool {
-    let key = item.primaryKey(in: group)
-    if let index = progress.additions[key] { return join(item, key, index, &progress) }
-    if let record = try existing(key) { return try complete(item, record, &progress) }
-    progress.additions[key] = progress.plan.additions.count
-    progress.plan.additions.append(item)
-    progress.note(item, isBeside ? .addedBeside : .added, ItemPath(key))
-    return true
+    guard let other else { return .refused(.lost(.noNameLeft)) }
+    differ(other.item, other.record, &progress)
+    return .placed(other.item)
   }
 
   private func join(_ item: PlannedItem, _ key: PrimaryKey, _ index: Int, _ progress: inout Progress) -> Bool
@@ -121,26 +152,59 @@ package struct ImportMerge<Failure: Error> {
     return true
   }
 
-  private func complete(
+  /// The result of a comparison with an item of the store.
+  private enum Comparison {
+    /// It has the same secret; the outcome is noted.
+    case same
+    /// It has another secret and belongs to no earlier entry.
+    case different
+    /// It belongs to an earlier entry, or has no room for the attributes.
+    case taken
+  }
+
+  private func compare(
     _ item: PlannedItem, _ record: ItemRecord, _ progress: inout Progress
-  ) throws(Failure) -> Bool {
-    guard try hasSecret(record, item.secret) else { return false }
-    let index = progress.completions[record.place]
-    let pending = index.map { progress.plan.completions[$0].attributes } ?? Attributes()
-    guard let missing = item.attributes.missing(in: record.attributes.merging(pending), isStored: true)
-    else { return false }
+  ) throws(Failure) -> Comparison {
+    if let claim = progress.claims[record.place] {
+      if claim.secret.isEqual(to: item.secret) {
+        progress.note(item, .duplicate(of: claim.source), record.path)
+        return .same
+      }
+      // The secret that is in the store now will be replaced.
+      if replaces { return .taken }
+    }
+    let pending = progress.completions[record.place].map { progress.plan.completions[$0].attributes }
+    let missing = item.attributes.missing(
+      in: record.attributes.merging(pending ?? Attributes()), isStored: true)
+    guard try hasSecret(record, item.secret) else {
+      let isFree = progress.claims[record.place] == nil && !progress.matched.contains(record.place)
+      return isFree && missing != nil ? .different : .taken
+    }
+    guard let missing else { return .taken }
+    progress.matched.insert(record.place)
     if missing.isEmpty {
       progress.note(item, .alreadyThere, record.path)
-      return true
+      return .same
     }
-    if let index {
+    if let index = progress.completions[record.place] {
       progress.plan.completions[index].attributes.merge(missing)
     } else {
       progress.completions[record.place] = progress.plan.completions.count
       progress.plan.completions.append(ImportPlan.Completion(record: record, attributes: missing))
     }
     progress.note(item, .completed(adding: missing.names), record.path)
-    return true
+    return .same
+  }
+
+  /// Replaces the secret of an item of the store, or reports that it differs.
+  private func differ(_ item: PlannedItem, _ record: ItemRecord, _ progress: inout Progress) {
+    progress.claims[record.place] = item
+    if replaces {
+      let missing = item.attributes.missing(in: record.attributes, isStored: true) ?? Attributes()
+      progress.plan.replacements.append(
+        ImportPlan.Replacement(record: record, attributes: missing, secret: item.secret))
+    }
+    progress.note(item, replaces ? .replaced : .different, record.path)
   }
 }
 
@@ -149,6 +213,10 @@ private struct Progress {
   var plan: ImportPlan
   var additions: [PrimaryKey: Int] = [:]
   var completions: [ItemPlace: Int] = [:]
+  /// The items of the store whose secret is that of an entry.
+  var matched: Set<ItemPlace> = []
+  /// The entries that differ from an item of the store, by the place of that item.
+  var claims: [ItemPlace: PlannedItem] = [:]
 
   mutating func note(_ item: PlannedItem, _ outcome: ImportOutcome, _ path: ItemPath?) {
     plan.report.entries.append(
@@ -167,13 +235,25 @@ package struct ImportPlan: Sendable {
     package var attributes: Attributes
   }
 
+  /// Another secret for an item of the store.
+  package struct Replacement: Sendable {
+    /// The existing item.
+    package var record: ItemRecord
+    /// The attributes that it lacks.
+    package var attributes: Attributes
+    /// The new secret, in plain text.
+    package var secret: SecretSlice
+  }
+
   /// The items to add.
   package var additions: [PlannedItem] = []
   /// The attributes to add to items of the store.
   package var completions: [Completion] = []
+  /// The secrets to replace.
+  package var replacements: [Replacement] = []
   /// The outcomes of all entries.
   package var report: ImportReport
 
   /// True if nothing changes.
-  package var isEmpty: Bool { additions.isEmpty && completions.isEmpty }
+  package var isEmpty: Bool { additions.isEmpty && completions.isEmpty && replacements.isEmpty }
 }

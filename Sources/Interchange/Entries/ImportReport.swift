@@ -14,6 +14,12 @@ package enum ImportOutcome: Hashable, Sendable {
   case duplicate(of: ImportSource)
   /// The store already has it.
   case alreadyThere
+  /// It replaces the secret of an item of the store.
+  case replaced
+  /// The store has the item with another secret, which is not changed.
+  case different
+  /// It is not imported, because this group has an item of its name and the user has not chosen a group.
+  case inOtherGroup(String)
   /// It needs no item.
   case skipped(ImportSkip)
   /// It is not imported.
@@ -50,6 +56,12 @@ package struct ImportReport: Sendable {
     package var duplicates = 0
     /// Entries that are already in the store.
     package var alreadyThere = 0
+    /// Entries that replace the secret of an item of the store.
+    package var replaced = 0
+    /// Entries that differ from the item of the store, which is not changed.
+    package var different = 0
+    /// Entries that are not imported because another group has an item of their name.
+    package var inOtherGroup = 0
     /// Entries that need no item.
     package var skipped = 0
     /// Entries that will not be in the store.
@@ -58,6 +70,9 @@ package struct ImportReport: Sendable {
 
   /// All parts of all entries: first those that became no item, then the items in the order of the source.
   package var entries: [Entry]
+
+  /// Creates a report.
+  package init(entries: [Entry]) { self.entries = entries }
 
   /// The counts, computed from the entries, so that both always agree.
   package var counts: Counts {
@@ -71,6 +86,9 @@ package struct ImportReport: Sendable {
       case .completed: counts.completed += 1
       case .duplicate: counts.duplicates += 1
       case .alreadyThere: counts.alreadyThere += 1
+      case .replaced: counts.replaced += 1
+      case .different: counts.different += 1
+      case .inOtherGroup: counts.inOtherGroup += 1
       case .skipped: counts.skipped += 1
       case .lost: counts.lost += 1
       }
@@ -96,6 +114,9 @@ extension ImportOutcome {
     case .completed: "completed"
     case .duplicate: "duplicate"
     case .alreadyThere: "already-there"
+    case .replaced: "replaced"
+    case .different: "different"
+    case .inOtherGroup: "other-group"
     case .skipped: "skipped"
     case .lost: "lost"
     }

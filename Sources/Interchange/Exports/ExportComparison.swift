@@ -20,9 +20,7 @@ struct ExportComparison {
     // A seed may have been written as a URI.
     case .oneTimePassword:
       others = imported.filter { $0.part == .oneTimePassword && $0.secret.contains(item.secret) }
-    // In pass, a note may be followed by a line for one-time passwords.
-    case .note: others = imported.filter { $0.part == .note && $0.secret.starts(with: item.secret) }
-    case .column, .secret: break
+    case .note, .column, .secret: break
     }
     if let field, let shown = shown(AttributeName(field), item.secret) {
       // Without `--unknown-as-attributes` an import stores this attribute as an encrypted field.
@@ -98,12 +96,6 @@ extension PlannedItem {
 }
 
 extension SecretSlice {
-  /// Returns true if these bytes begin with those of another slice, followed by a line end.
-  fileprivate func starts(with other: SecretSlice) -> Bool {
-    guard other.count < count, part(0..<other.count).isEqual(to: other) else { return false }
-    return unsafe withBytes { unsafe $0[other.count] == UInt8(ascii: "\n") }
-  }
-
   /// Returns true if these bytes contain those of another slice.
   package func contains(_ other: SecretSlice) -> Bool {
     guard !other.isEmpty, other.count <= count else { return other.isEmpty }

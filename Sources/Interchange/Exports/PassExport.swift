@@ -6,8 +6,8 @@ package import Secrets
 ///
 /// - The path is the attribute `pass` if an item has it, else `server/account` or `service/account`. A part of a path
 ///   that is not a valid file name, or that would lead out of the folder, is changed.
-/// - The note follows the first line, and then a line `otpauth://...` for each seed that the note does not contain. An
-///   encrypted field is a separate file: `github.com/alice.PIN`.
+/// - After the first line come `login:` if the path does not contain the account, `url:`, a line `otpauth://...` for each
+///   seed, and the note. Any other field is a separate file: `github.com/alice.PIN`.
 package struct PassExport {
   /// A file of the tree, before it is encrypted.
   package struct File: Sendable {
@@ -49,8 +49,9 @@ package struct PassExport {
     }
     guard let head = entry.head else { return }
     let path = free(Self.path(of: head))
-    var imported = write(path, Self.content(of: entry))
-    for (name, item) in entry.fields {
+    let address = PassAddress(of: entry)
+    var imported = write(path, Self.content(of: entry, at: path, address))
+    for (name, item) in entry.fields where item.record.place != address.field?.record.place {
       var parts = path
       let last = parts.removeLast()
       imported += write(free(parts + [Self.component(last + ".\(name)".utf8)]), item.secret)
@@ -68,7 +69,9 @@ package struct PassExport {
     return PassImport.plan(PassEntry(components: path), plaintext: copy).items
   }
 
-  private static func content(of entry: ExportEntry) -> SecretSlice {
+  private static func content(
+    of entry: ExportEntry, at path: [[UInt8]], _ address: PassAddress
+  ) -> SecretSlice {
     var content = SecretBytes()
     var seeds = entry.seeds
     if let main = entry.main {
@@ -76,20 +79,40 @@ package struct PassExport {
     } else if !seeds.isEmpty {
       content.append(uri(seeds.removeFirst()))
     }
-    if let note = entry.note {
-      content.append("\n")
-      content.append(note.secret)
+    var lines: [SecretSlice] = []
+    if let account = account(of: entry, at: path), let line = PassLines.line("login", account) {
+      lines.append(line)
     }
-    for seed in seeds where entry.note?.secret.contains(seed.secret) != true {
+    if let line = address.line { lines.append(line) }
+    lines += seeds.map(uri)
+    if let note = entry.note { lines.append(note.secret) }
+    for line in lines {
       content.append("\n")
-      content.append(uri(seed))
+      content.append(line)
     }
-    // A single line ends with a line feed, as with `pass insert`. Several lines are not changed.
+    // Without a note, the last line ends with a line feed, as with `pass insert`. A note is not changed.
     let isLine = unsafe content.withBytes { bytes in
-      unsafe SecretText.isUTF8(bytes) && !bytes.contains(0x0A) && bytes.last != 0x0D
+      unsafe SecretText.isUTF8(bytes) && (lines.isEmpty ? !bytes.contains(0x0A) : entry.note == nil)
+        && bytes.last != 0x0D
     }
     if isLine { content.append("\n") }
     return SecretSlice(content)
+  }
+
+  /// Returns the account if the file needs a `login:` line: the path has another one, or the note has a line that an
+  /// import would take for the account.
+  private static func account(of entry: ExportEntry, at path: [[UInt8]]) -> SecretSlice? {
+    guard let account = entry.head?.text(.account).map({ SecretSlice($0) }), !account.isEmpty else {
+      return nil
+    }
+    let implied = PassImport.place(PassEntry(components: path), secret: .nothing, login: nil)
+    let isImplied = implied.attributes[.account]?.contentBytes?.elementsEqual(account.publicBytes()) == true
+    guard isImplied, let note = entry.note else { return isImplied ? nil : account }
+    // The first line of the text is not a line of the note.
+    var text = SecretBytes()
+    text.append("\n")
+    text.append(note.secret)
+    return PassLines(SecretSlice(text)).account == nil ? nil : account
   }
 
   // pass-otp reads only URIs.
@@ -106,6 +129,23 @@ package struct PassExport {
     uri.append("otpauth://totp/?secret=")
     uri.append(seed.secret)
     return SecretSlice(uri)
+  }
+}
+
+/// The URL of an entry for its `url:` line: the field `url` with the whole URL, else the attribute.
+private struct PassAddress {
+  /// The line; nil if the entry has no URL that a line can contain.
+  let line: SecretSlice?
+  /// The field that the line contains, if it does.
+  let field: ExportedItem?
+
+  init(of entry: ExportEntry) {
+    let name = AttributeName.url.text
+    let sealed = entry.fields.first { $0.name == name && PassLines.line(name, $0.item.secret) != nil }?.item
+    field = sealed
+    line = (sealed?.secret ?? entry.head?.text(.url).map { SecretSlice($0) }).flatMap {
+      PassLines.line(name, $0)
+    }
   }
 }
 

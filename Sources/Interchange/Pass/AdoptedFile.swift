@@ -37,7 +37,8 @@ package enum AdoptedFile {
   package static func secret(_ plaintext: borrowing SecretBytes) -> SecretSlice {
     let content = SecretSlice(plaintext.copy())
     let lines = PassLines(content)
-    return lines.rest.isEmpty ? lines.first : content
+    let ending = content.count - lines.first.count
+    return ending <= (lines.firstEndsWithCarriageReturn ? 2 : 1) ? lines.first : content
   }
 
   /// Returns the class that the first folder names; nil for any other folder.
@@ -75,19 +76,21 @@ package enum AdoptedFile {
   ) -> Attributes {
     var result = attributes
     for name in [AttributeName.server, .service, .port, .passPath] { result[name] = nil }
-    let account = components.last ?? []
+    let name = components.last ?? []
     let folders = components.dropLast()
-    let container = Array(folders.joined(separator: [UInt8(ascii: "/")]))
-    result[.account] = AttributeValue(text: account)
+    let container = folders.isEmpty ? name : Array(folders.joined(separator: [UInt8(ascii: "/")]))
+    // A line of the file may name the account.
+    result[.account] = attributes[.account] ?? AttributeValue(text: name)
     if itemClass == .genericPassword {
-      result[.service] = AttributeValue(text: folders.isEmpty ? account : container)
+      result[.service] = AttributeValue(text: container)
       return result
     }
-    let name = folders.isEmpty ? account : container
-    let host = HostName(lookingLike: name)
-    result[.server] = AttributeValue(text: host?.host ?? name)
+    let host = HostName(lookingLike: container)
+    result[.server] = AttributeValue(text: host?.host ?? container)
     result[.port] = host?.port.map { .integer($0) }
-    if folders.isEmpty { result[.account] = nil }
+    if folders.isEmpty, attributes[.account] == AttributeValue(text: name) || attributes[.account] == nil {
+      result[.account] = nil
+    }
     return result
   }
 }

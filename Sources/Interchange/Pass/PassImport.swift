@@ -1,15 +1,16 @@
 internal import KeyringModel
 package import Secrets
 
-/// The import of a password store, which converts its items to items of a keyring.
+/// The import of a password store, which converts its items to logins.
 ///
-/// - The first line is the secret. Everything after its line end is stored, byte for byte, in the field `note`; no line
-///   is read as `key: value`.
-/// - A line that begins with `otpauth://totp/` also becomes the field `otp`. The note keeps the line too. An item whose
-///   first line is such a line has no password, only the seed.
+/// - The first line is the secret. A line after it that begins with `login:`, `username:` or `user:` is the account, one
+///   that begins with `url:` the attribute `url`, and one that begins with `otpauth://` the field `otp`. All other lines
+///   are stored, byte for byte, in the field `note`, and so is a second line of the same kind.
+/// - An item whose first line begins with `otpauth://` has no password, only the seed.
 /// - `folder/host/name` is an internet password of the server `host` with the account `name`, as browser extensions
-///   read such stores. Any other item is a generic password: the service is the folder (at the top, the name itself),
-///   the account is the name.
+///   read such stores. `folder/host` is one with the account of its `login:` line. Any other item is a generic password:
+///   the service is the folder (at the top, the name itself) and the account is the name. If it has another account, the
+///   service is the whole path.
 /// - The attribute `pass` contains the path in the store, `pass-2` and so on the paths of links to it.
 package enum PassImport {
   /// Plans one item.
@@ -22,13 +23,17 @@ package enum PassImport {
     let content = SecretSlice(plaintext.copy())
     let lines = PassLines(content)
     var draft = ImportDraft()
-    var item = place(entry, secret: lines.first)
+    var item = place(entry, secret: lines.first, login: lines.account?.publicBytes())
     if lines.firstEndsWithCarriageReturn { item.remarks.append(.carriageReturn) }
+    let url = lines.url.map { text in unsafe text.withBytes { unsafe ImportedURL($0) } }
+    if let url, !url.publicText.isEmpty { item.attributes[.url] = AttributeValue(text: url.publicText) }
+    if url?.hidesSomething == true { item.remarks.append(.urlPartlySealed) }
     var login =
       PassLines.isSeed(lines.first)
       ? PlannedLogin(item, fieldAlone: .oneTimePassword) : PlannedLogin(item)
-    if !lines.rest.isEmpty { login.add(.note, lines.rest) }
+    if !lines.note.isEmpty { login.add(.note, lines.note) }
     for seed in lines.furtherSeeds { login.add(.oneTimePassword, seed) }
+    if url?.hidesSomething == true, let text = lines.url { login.add(.column(AttributeName.url.text), text) }
     draft.add(login)
     return draft
   }
@@ -45,26 +50,39 @@ package enum PassImport {
     return draft
   }
 
-  private static func place(_ entry: PassEntry, secret: SecretSlice) -> PlannedItem {
+  /// Returns the item of an entry with the attributes that follow from its path.
+  ///
+  /// - Parameters:
+  ///   - entry: its location.
+  ///   - secret: its first line.
+  ///   - login: the user name in its lines; nil if there is none.
+  static func place(_ entry: PassEntry, secret: SecretSlice, login: [UInt8]?) -> PlannedItem {
     let name = entry.components.last ?? []
     let folders = entry.components.dropLast()
-    var attributes: Attributes = [
-      .account: AttributeValue(text: name), .passPath: AttributeValue(text: entry.path),
-    ]
+    let account = login ?? name
+    var attributes: Attributes = [.passPath: AttributeValue(text: entry.path)]
     for (index, alias) in entry.aliases.enumerated() {
       attributes[AttributeName("\(AttributeName.passPath.text)-\(index + 2)")] = AttributeValue(text: alias)
     }
     var item = PlannedItem(
-      itemClass: .genericPassword, attributes: attributes, secret: secret, source: entry.source, part: .secret
+      itemClass: .internetPassword, attributes: attributes, secret: secret, source: entry.source,
+      part: .secret
     )
-    if let folder = folders.last, let host = HostName(lookingLike: folder) {
-      item.itemClass = .internetPassword
-      item.attributes[.server] = AttributeValue(text: host.host)
-      item.attributes[.port] = host.port.map { .integer($0) }
-      let above = joined(folders.dropLast())
-      if !above.isEmpty { item.alternatives = [[.securityDomain: AttributeValue(text: above)]] }
+    if let host = folders.last.flatMap({ HostName(lookingLike: $0) }) {
+      item.set(host, account: account)
+      if account != name {
+        item.attributes[.label] = AttributeValue(text: name)
+        item.alternatives.append([.securityDomain: AttributeValue(text: name)])
+      }
+      item.addAlternative(joined(folders.dropLast()))
+    } else if let host = HostName(lookingLike: name) {
+      item.set(host, account: login)
+      item.addAlternative(joined(folders))
     } else {
-      item.attributes[.service] = AttributeValue(text: folders.isEmpty ? name : joined(folders))
+      item.itemClass = .genericPassword
+      let service = account != name ? entry.path : folders.isEmpty ? name : joined(folders)
+      item.attributes[.service] = AttributeValue(text: service)
+      item.attributes[.account] = AttributeValue(text: account)
     }
     return item
   }
@@ -74,46 +92,14 @@ package enum PassImport {
   }
 }
 
-/// The lines of an item of a password store, as parts of the item.
-struct PassLines {
-  /// The first line without its line end.
-  let first: SecretSlice
-  /// True if that line end was CR LF.
-  let firstEndsWithCarriageReturn: Bool
-  /// Everything after that line end.
-  let rest: SecretSlice
-  /// The lines of the rest that contain a one-time-password seed.
-  let furtherSeeds: [SecretSlice]
-
-  init(_ content: SecretSlice) {
-    let lines = unsafe content.withBytes { unsafe PassLines.lines(of: $0) }
-    let end = lines.first ?? PassLines.Line(content: 0..<0, next: 0)
-    first = content.part(end.content)
-    firstEndsWithCarriageReturn = end.next - end.content.upperBound == 2
-    rest = content.part(end.next..<content.count)
-    furtherSeeds = lines.dropFirst().map { content.part($0.content) }.filter(PassLines.isSeed)
+extension PlannedItem {
+  fileprivate mutating func set(_ host: HostName, account: [UInt8]?) {
+    attributes[.server] = AttributeValue(text: host.host)
+    attributes[.port] = host.port.map { .integer($0) }
+    attributes[.account] = account.map { AttributeValue(text: $0) }
   }
 
-  /// Returns true if a line is the URI of a time-based one-time password.
-  static func isSeed(_ line: SecretSlice) -> Bool {
-    unsafe line.withBytes { unsafe $0.starts(with: "otpauth://totp/".utf8) }
-  }
-
-  private struct Line {
-    var content: Range<Int>
-    var next: Int
-  }
-
-  // Lines end at LF or CR LF. The last one may have no line end.
-  private static func lines(of bytes: UnsafeRawBufferPointer) -> [Line] {
-    var lines: [Line] = []
-    var start = 0
-    while start < bytes.count {
-      let end = unsafe bytes[start...].firstIndex(of: UInt8(ascii: "\n")) ?? bytes.count
-      let hasReturn = unsafe end < bytes.count && end > start && bytes[end - 1] == UInt8(ascii: "\r")
-      lines.append(Line(content: start..<(hasReturn ? end - 1 : end), next: min(end + 1, bytes.count)))
-      start = end + 1
-    }
-    return lines
+  fileprivate mutating func addAlternative(_ domain: [UInt8]) {
+    if !domain.isEmpty { alternatives.append([.securityDomain: AttributeValue(text: domain)]) }
   }
 }

@@ -160,7 +160,7 @@ public struct CheckReport: Sendable {
 public enum Repair: Sendable, Equatable {
   /// An index line was rebuilt from the record of the item.
   case rebuiltLine(ItemReference)
-  /// A missing file of an item was restored from the history.
+  /// A missing or damaged file of an item was restored from the history.
   case restoredFile(String)
   /// An item was moved to the path that its record names.
   case movedItem(from: String, to: String)

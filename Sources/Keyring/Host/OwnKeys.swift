@@ -46,11 +46,7 @@ public struct OwnKeys: Sendable {
     if let fingerprint = Fingerprint(compact) { return candidates.filter { $0.fingerprint == fingerprint } }
     let mail = text.lowercased().utf8
     return candidates.filter { candidate in
-      candidate.userIDs.contains { userID in
-        let lower = userID.lowercased()
-        let address = lower.split(separator: "<").last?.split(separator: ">").first ?? Substring(lower)
-        return address.utf8.elementsEqual(mail)
-      }
+      candidate.userIDs.contains { PublicKey.address(in: $0).utf8.elementsEqual(mail) }
     }
   }
 }

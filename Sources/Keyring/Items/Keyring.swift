@@ -124,7 +124,9 @@ public final class Keyring: Sendable {
   package func secret(
     for record: ItemRecord, matching query: Query?, asksAgain: (ItemRecord) -> Bool
   ) throws(KeyringError) -> SecretBytes {
-    try withoutActuallyEscaping(asksAgain) { asksAgain throws(KeyringError) in
+    // Under a policy that the user has not accepted, nothing is verified.
+    guard isAccepted else { throw .policyNotTrusted(.notPinned) }
+    return try withoutActuallyEscaping(asksAgain) { asksAgain throws(KeyringError) in
       let reader = ItemReader(keyring: self, asksAgain: asksAgain)
       return try reader.secret(of: try reader.item(for: record, matching: query))
     }

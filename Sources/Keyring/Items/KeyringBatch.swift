@@ -77,6 +77,52 @@ extension Keyring {
     }
   }
 
+  /// Adds items, replaces secrets and changes attributes in one transaction, or does nothing if another process has
+  /// changed one of the items concurrently.
+  ///
+  /// - Parameters:
+  ///   - additions: The new items.
+  ///   - replacements: Existing items that get another secret, with changes to their attributes.
+  ///   - updates: Changes to the attributes of other existing items.
+  ///   - subject: The subject of the commit.
+  ///   - secret: Returns the secret of the addition with this index; the replacements follow the additions.
+  ///   - progress: Called once for each encrypted item, from several threads.
+  /// - Returns: The records of the additions and replacements in this order; nil if nothing was changed because a new
+  ///   item exists by now or an existing one has changed or was removed.
+  /// - Throws: The errors of `add` and `update`. After any error except a file error nothing is changed.
+  package func importAll(
+    _ additions: [NewItem], replacing replacements: [PlannedUpdate], updating updates: [PlannedUpdate],
+    subject: String, secret: @escaping @Sendable (Int) -> SecretBytes,
+    progress: @escaping @Sendable () -> Void
+  ) throws(KeyringError) -> [ItemRecord]? {
+    let times = times(additions.count)
+    let encryptor = ItemEncryptor(keyring: self)
+    let prepare = { @Sendable (number: Int) throws(KeyringError) -> PreparedItem in
+      defer { progress() }
+      if number < additions.count {
+        return try encryptor.prepare(additions[number], secret: secret(number), created: times[number])
+      }
+      let update = replacements[number - additions.count]
+      return try encryptor.prepare(update, secret: secret(number))
+    }
+    let prepared = try WorkerPool(workers: host.workers, startsPrograms: true)
+      .map(additions.count + replacements.count, prepare)
+    return try transaction(subject: subject) { changes throws(KeyringError) -> [ItemRecord]? in
+      for item in additions {
+        guard try changes.item(like: item) == nil else { return nil }
+      }
+      for update in replacements + updates {
+        guard try changes.isUnchanged(update.record) else { return nil }
+      }
+      for item in prepared[..<additions.count] { try changes.add(item) }
+      for (update, item) in zip(replacements, prepared[additions.count...]) {
+        try changes.replace(update.record, with: item)
+      }
+      for update in updates { try changes.update(update.record, update.changes) }
+      return prepared.map(\.record)
+    }
+  }
+
   /// Returns increasing creation times for items that are added together, so that queries return the items in the given
   /// order, regardless of which thread finishes first.
   private func times(_ count: Int) -> [Timestamp] {
@@ -87,6 +133,37 @@ extension Keyring {
   /// Returns true if the index contains an item with this primary key.
   private func exists(_ item: NewItem) throws(KeyringError) -> Bool {
     try !index.findInFiles(.item(with: try item.primaryKey())).items.isEmpty
+  }
+}
+
+extension WriteTransaction {
+  /// Returns true if an item still exists and is equal to the given record.
+  fileprivate mutating func isUnchanged(_ record: ItemRecord) throws(KeyringError) -> Bool {
+    do throws(KeyringError) {
+      return try latest(record) == record
+    } catch {
+      guard error == .itemNotFound else { throw error }
+      return false
+    }
+  }
+}
+
+extension ItemEncryptor {
+  /// Encrypts another secret for an existing item.
+  ///
+  /// - Parameters:
+  ///   - update: The item and the changes to its attributes.
+  ///   - secret: The new secret.
+  /// - Throws: The errors of `Keyring.update`.
+  fileprivate func prepare(
+    _ update: PlannedUpdate, secret: borrowing SecretBytes
+  ) throws(KeyringError) -> PreparedItem {
+    var record = try update.changes.applied(to: update.record)
+    var generator = SystemRandomNumberGenerator()
+    record.revision = Revision(using: &generator)
+    record.modified = keyring.host.time(after: update.record)
+    record.secretModified = record.modified
+    return try prepare(record, secret: secret)
   }
 }
 

@@ -2,6 +2,26 @@ internal import FileSystem
 internal import KeyringModel
 
 extension Keyring {
+  /// Opens a store whose policy this machine has not accepted yet, to receive newer files from the remote.
+  ///
+  /// Nothing can be decrypted, signed or written by a user with it, and no pin is read or created. A missing key file
+  /// is not an error here.
+  ///
+  /// - Parameters:
+  ///   - tree: The folder of the store.
+  ///   - host: The facts about this machine.
+  /// - Throws: `KeyringError.policyNotTrusted` when the policy cannot be read, `.noStore`, or a file error.
+  package static func openUnaccepted(in tree: FileTree, host: HostContext) throws(KeyringError) -> Keyring {
+    let state = try PolicyState(in: tree)
+    let keys = try tree.keyFiles(of: state.policy.people.filter { $0.value.removed == nil }.keys)
+    return Keyring(
+      tree: tree, trusted: TrustedPolicy(unaccepted: state.policy, keys: keys),
+      engine: host.engine(for: state.policy.keyring, keys: keys), host: host)
+  }
+
+  /// False if this machine has not accepted any policy of the keyring, so that nothing in the store is trusted.
+  package var isAccepted: Bool { distrust != .notPinned }
+
   /// Returns the keyring with which to verify the items of a remote: this keyring, or one with the remote's policy.
   ///
   /// - Parameters:

@@ -25,13 +25,21 @@ package struct HostName: Equatable, Sendable {
     host = name.map(HostName.lowerCase)
   }
 
+  /// Parses an IPv6 address without brackets. It has no port, because its end cannot be told from one.
+  ///
+  /// - Parameter text: For example `2001:db8::1`. The result is nil for any other text.
+  package init?(address text: some Collection<UInt8>) {
+    guard HostName.isIPv6(text) else { return nil }
+    host = text.map(HostName.lowerCase)
+  }
+
   /// Parses any text as a host, if it looks like one.
   ///
   /// - Parameter text: The text. The result is nil unless the text is `localhost`, an IP address, or labels separated
   ///   by dots of which the last has a letter. A port may follow, but a colon without digits may not.
   package init?(lookingLike text: some BidirectionalCollection<UInt8>) {
-    if HostName.isIPv6(text) {
-      host = text.map(HostName.lowerCase)
+    if let address = HostName(address: text) {
+      self = address
       return
     }
     guard text.last != UInt8(ascii: ":"), let parsed = HostName(authority: text) else { return nil }

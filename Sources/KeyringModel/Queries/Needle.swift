@@ -146,7 +146,9 @@ extension Needle {
       }
     case .before, .after, .exists: return nil
     }
-    let runs = content.split { $0 >= 0x80 || $0 < 0x20 || $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }
+    let runs = content.split {
+      $0 >= 0x80 || $0 < 0x20 || $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\")
+    }
     guard let longest = runs.max(by: { $0.count < $1.count }) else { return nil }
     let text = longest.map(Predicate.lowerASCII)
     var alternatives = [text]

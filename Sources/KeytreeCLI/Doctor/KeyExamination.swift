@@ -86,7 +86,7 @@ struct KeyExamination {
       if inRing != nil, known == nil {
         return .wrong(
           "key", "\(name): \(stored.message) in the store, but not in your keyring",
-          advice: "export it with `gpg --armor --export \(key.fingerprint.text)` to \(file)")
+          advice: "`keytree group refresh` imports it")
       }
       return .wrong("key", "\(name): \(stored.message)", advice: advice(stored, key.fingerprint, mine, file))
     }
@@ -111,8 +111,8 @@ struct KeyExamination {
     switch problem {
     case .expired:
       isMine
-        ? "`gpg --quick-set-expire \(fingerprint.text) 2y` renews it; then export it to \(file)"
-        : "ask for the renewed key, and save it as \(file)"
+        ? "\(fingerprint.extensionCommands) extends it; then `keytree group refresh` imports it"
+        : "its owner extends it with \(fingerprint.extensionCommands); then `keytree group refresh KEYFILE` imports it"
     case .revoked: "ask for the key that replaces it"
     case .disabled: "`gpg --edit-key \(fingerprint.text) enable save` enables it"
     case .cannotEncrypt: "`gpg --quick-add-key \(fingerprint.text) cv25519 encr` adds one"

@@ -12,6 +12,7 @@ enum CompleteItemsCommand: Command {
       "The completion scripts call it. One name is one line; names that would have to be escaped are left out."
     ],
     operands: [OperandDeclaration("PREFIX", .bytes, count: .optional, help: "the beginning of the names")],
+    examples: [Example("keytree complete-items git", "prints the names that begin with `git`")],
     isHidden: true)
 
   static func run(_ call: CommandCall) throws -> ExitCode {

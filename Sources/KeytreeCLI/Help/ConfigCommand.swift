@@ -24,7 +24,7 @@ enum ConfigCommand: Command {
     examples: [
       Example("keytree config stores.work ~/work/secrets", "names a store"),
       Example("keytree --store work find", "uses it"),
-      Example("keytree config picker fzf", "chooses items with fzf"),
+      Example("keytree config picker fzf", "chooses items with fzf from then on"),
       Example("keytree config", "shows all settings"),
     ],
     exitCodes: [4])
@@ -47,7 +47,8 @@ enum ConfigCommand: Command {
     } else if new == nil {
       guard let value = configuration.text(setting) else {
         throw CommandError.other(
-          .notFound, message: "`\(setting.name)` is not set", hint: "`keytree config \(setting.name) VALUE` sets it")
+          .notFound, message: "`\(setting.name)` is not set",
+          hint: "`keytree config \(setting.name) VALUE` sets it")
       }
       if call.globals.json { return list(configuration, call, only: setting) }
       call.console.print(value)

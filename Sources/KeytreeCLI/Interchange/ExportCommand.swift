@@ -15,7 +15,7 @@ enum ExportCommand: Command {
     "recipient", .required(ValueDeclaration("FPR", .text)),
     help: "encrypt to this key of a person in the store, or of your own GnuPG keyring", isRepeatable: true)
   static let dryRun = OptionDeclaration(
-    "dry-run", help: "only report what would be lost; nothing is written")
+    "dry-run", help: "only report what would be lost; nothing is decrypted or written")
   static let acceptLoss = OptionDeclaration(
     "accept-loss", help: "export even if some data is lost")
   static let csvFormat = format(["chrome", "bitwarden"])
@@ -39,9 +39,9 @@ enum ExportCommand: Command {
   static let pass = CommandDeclaration(
     name: "pass", summary: "create a pass store",
     details: [
-      "Creates one file for each item: the first line is the secret, followed by the fields `note` and `otp`. Each "
-        + "other field is a separate file. The files are encrypted to the keys of `--recipient`, which `.gpg-id` "
-        + "lists."
+      "Creates one file for each item: the first line is the secret, followed by lines `login:`, `url:` and `otpauth:` "
+        + "where they are needed, and by the field `note`. Each other field is a separate file. The files are encrypted "
+        + "to the keys of `--recipient`, which `.gpg-id` lists."
     ],
     operands: [
       OperandDeclaration(
@@ -88,8 +88,9 @@ enum ExportCommand: Command {
     details: [
       "Secrets are written unencrypted only with `--plaintext`; with `--recipient`, the result is encrypted. Only you "
         + "can access the new files. Existing files are never overwritten.",
-      "If some data would be lost, nothing is written and the exit code is 1, unless you give `--accept-loss`. Ids "
-        + "and times do not count as lost data.",
+      "If some data would be lost, nothing is written and the exit code is 1, unless you give `--accept-loss`. Losses "
+        + "of attributes are reported before anything is decrypted; a secret that the format cannot contain, such as "
+        + "one that is not text, is found afterwards. Ids and times do not count as lost data.",
     ],
     subcommands: [pass, csv, json])
 
@@ -123,18 +124,21 @@ enum ExportCommand: Command {
         hint: "`keytree find` lists the items, with the same TEXT and options")
     }
     let run = ExportRun(
-      call: call, keyring: keyring, target: target, sealer: sealer, isDryRun: call.arguments.has(dryRun),
-      acceptsLoss: call.arguments.has(acceptLoss))
-    let items = try run.items(found.logins.flatMap(\.records))
-    switch (call.path.last?.name, call.arguments.text(csvFormat)) {
-    case (pass.name, _):
-      if let sealer { try run.writeTree(ExportEntry.entries(of: items), for: sealer) }
-    case (csv.name, "bitwarden"): try run.write(ExportEntry.entries(of: items), as: BitwardenCSVExport())
-    case (csv.name, _): try run.write(ExportEntry.entries(of: items), as: ChromeExport())
-    case (_, "bitwarden"): try run.write(ExportEntry.entries(of: items), as: BitwardenExport())
-    default: try run.write(items.map { ExportEntry(main: $0) }, as: KeytreeExport())
-    }
+      call: call, keyring: keyring, target: target, sealer: sealer, format: format(of: call),
+      isDryRun: call.arguments.has(dryRun), acceptsLoss: call.arguments.has(acceptLoss))
+    try run(found.logins.flatMap(\.records))
     return .done
+  }
+
+  /// Returns the format of the file; nil for a pass store.
+  private static func format(of call: CommandCall) -> (any ExportFile)? {
+    switch (call.path.last?.name, call.arguments.text(csvFormat)) {
+    case (pass.name, _): nil
+    case (csv.name, "bitwarden"): BitwardenCSVExport()
+    case (csv.name, _): ChromeExport()
+    case (_, "bitwarden"): BitwardenExport()
+    default: KeytreeExport()
+    }
   }
 
   /// Checks that the options determine who can read the result.

@@ -7,7 +7,7 @@ internal import OpenPGP
 internal import Secrets
 internal import Terminal
 
-/// An export of items from a store: decrypts them, reports the losses, and writes the file.
+/// An export of items from a store: reports what the attributes lose, decrypts the items, and writes the file.
 struct ExportRun {
   let call: CommandCall
   let keyring: Keyring
@@ -15,13 +15,53 @@ struct ExportRun {
   let target: String
   /// The encryptor for the recipients; nil for plaintext.
   let sealer: MessageEncryptor?
+  /// The format of the file; nil for a pass store.
+  let format: (any ExportFile)?
   let isDryRun: Bool
   let acceptsLoss: Bool
+
+  /// Runs the export.
+  ///
+  /// - Parameter records: the items; not empty.
+  /// - Throws: `other` if data would be lost and losses were not accepted; `UserFileError`; `KeyringError`.
+  func callAsFunction(_ records: [ItemRecord]) throws {
+    let forecast = ExportForecast(records)
+    let foreseen = forecast.report(report(of: entries(of: forecast.entries.flatMap(\.items))))
+    if isDryRun || (foreseen.lossCount > 0 && !acceptsLoss) {
+      show(foreseen, isDone: false)
+      try requireAcceptance(of: foreseen)
+      call.console.say("Nothing was decrypted or written.")
+      return
+    }
+    var shown: Set<ExportReport.Entry> = []
+    if !call.globals.json {
+      shown = Set(foreseen.entries.filter { !$0.losses.isEmpty })
+      show(foreseen.entries)
+    }
+    let entries = self.entries(of: try items(records))
+    if let format {
+      try write(entries, as: format, shown)
+    } else if let sealer {
+      try writeTree(entries, for: sealer, shown)
+    }
+  }
+
+  /// Groups items with their fields, except for Keytree's own format, in which each item is an entry.
+  private func entries(of items: [ExportedItem]) -> [ExportEntry] {
+    format is KeytreeExport ? items.map { ExportEntry(main: $0) } : ExportEntry.entries(of: items)
+  }
+
+  /// Returns the report of an export of entries.
+  private func report(of entries: [ExportEntry]) -> ExportReport {
+    guard let format else { return PassExport(entries).report }
+    let prepared = PreparedExport(entries, as: format)
+    return prepared.report
+  }
 
   /// Decrypts items, on several threads.
   ///
   /// - Throws: `KeyringError` with the first error of decryption, because an export must not lack an item.
-  func items(_ records: [ItemRecord]) throws -> [ExportedItem] {
+  private func items(_ records: [ItemRecord]) throws -> [ExportedItem] {
     let progress = WorkProgress("decrypt", total: records.count, console: call.console)
     defer { progress.finish() }
     let keyring = keyring
@@ -38,27 +78,26 @@ struct ExportRun {
     return items
   }
 
-  /// Writes one file.
-  ///
-  /// - Throws: `other` if data would be lost and losses were not accepted; `UserFileError`; `KeyringError`.
-  func write(_ entries: [ExportEntry], as format: some ExportFile) throws {
+  private func write(
+    _ entries: [ExportEntry], as format: some ExportFile, _ shown: Set<ExportReport.Entry>
+  ) throws {
     let prepared = PreparedExport(entries, as: format)
-    guard try settle(prepared.report) else { return }
+    try requireAcceptance(of: prepared.report, shown)
     if let sealer {
       let message = SecretBytes(copying: try sealer.seal(prepared.file))
       try SecretFile(path: target).write(message)
     } else {
       try SecretFile(path: target).write(prepared.file)
     }
+    show(prepared.report, isDone: true, besides: shown)
     sayDone()
   }
 
-  /// Writes a password store.
-  ///
-  /// - Throws: the errors of `write(_:as:)`.
-  func writeTree(_ entries: [ExportEntry], for sealer: MessageEncryptor) throws {
+  private func writeTree(
+    _ entries: [ExportEntry], for sealer: MessageEncryptor, _ shown: Set<ExportReport.Entry>
+  ) throws {
     let tree = PassExport(entries)
-    guard try settle(tree.report) else { return }
+    try requireAcceptance(of: tree.report, shown)
     let folder = try ExportFolder(path: target)
     let ids = sealer.recipients.map { $0.text + "\n" }.joined()
     try folder.write([Array(".gpg-id".utf8)], Array(ids.utf8))
@@ -77,32 +116,50 @@ struct ExportRun {
       try folder.write(components, message)
     }
     try folder.finish()
+    show(tree.report, isDone: true, besides: shown)
     sayDone()
   }
 
-  /// Prints the report. Returns true if the export may be written.
-  private func settle(_ report: ExportReport) throws -> Bool {
-    let isRefused = report.lossCount > 0 && !acceptsLoss
+  /// Prints a report: the losses and the counts.
+  ///
+  /// - Parameters:
+  ///   - report: the report.
+  ///   - isDone: true if the export was written.
+  ///   - shown: the entries that were printed before.
+  private func show(_ report: ExportReport, isDone: Bool, besides shown: Set<ExportReport.Entry> = []) {
     let console = call.console
-    if call.globals.json {
+    guard !call.globals.json else {
       for entry in report.entries { console.print(json: entry.json) }
-      console.print(json: report.summaryJSON(isApplied: !isDryRun && !isRefused))
-    } else {
-      for entry in report.entries where isDryRun || !entry.losses.isEmpty {
-        console.print(console.escaping.show(entry.line))
-      }
-      console.print((isDryRun || isRefused ? "would be: " : "") + report.summary)
+      console.print(json: report.summaryJSON(isApplied: isDone))
+      return
     }
-    if isRefused {
-      let count = report.lossCount == 1 ? "1 item" : "\(report.lossCount) items"
-      throw CommandError.other(
-        .failure,
-        message: isDryRun
-          ? "\(count) would lose data" : "nothing was exported: \(count) would lose data",
-        hint: "`--accept-loss` exports the items anyway; `export json --format keytree` loses nothing")
+    show(report.entries.filter { !shown.contains($0) })
+    console.print((isDone ? "" : "would be: ") + report.summary)
+  }
+
+  private func show(_ entries: [ExportReport.Entry]) {
+    for entry in entries where !entry.losses.isEmpty {
+      call.console.print(call.console.escaping.show(entry.line))
     }
-    if isDryRun { console.say("Nothing was written.") }
-    return !isDryRun
+  }
+
+  /// Fails if data would be lost and losses were not accepted, after a report.
+  ///
+  /// - Throws: `other`.
+  private func requireAcceptance(of report: ExportReport) throws {
+    guard report.lossCount > 0, !acceptsLoss else { return }
+    let count = report.lossCount == 1 ? "1 item" : "\(report.lossCount) items"
+    throw CommandError.other(
+      .failure,
+      message: isDryRun ? "\(count) would lose data" : "nothing was exported: \(count) would lose data",
+      hint: "`--accept-loss` exports the items anyway; `export json --format keytree` loses nothing")
+  }
+
+  /// Fails like `requireAcceptance(of:)` if losses were found only after decryption.
+  private func requireAcceptance(of report: ExportReport, _ shown: Set<ExportReport.Entry>) throws {
+    guard report.lossCount > 0, !acceptsLoss else { return }
+    show(report, isDone: false, besides: shown)
+    try requireAcceptance(of: report)
   }
 
   private func sayDone() {

@@ -14,11 +14,26 @@ enum ImportCommand: Command {
   static let declaration = CommandDeclaration(
     name: "import", summary: "import secrets from other programs",
     details: [
-      "An import adds everything in one step, or nothing. If you run it again, it adds nothing. If another secret "
-        + "already has a name, the new item gets a different name; no item in the store is replaced.",
+      "The format is detected from the content: a folder is a pass store. Name the format if it cannot be detected, or "
+        + "for a file that has the name of a format.",
+      "An import stores everything in one step, or nothing. If you run it again, it adds nothing. A login that is "
+        + "already in the store with another secret is reported and not changed, unless you give `--update`. So is a "
+        + "login that is in another group, unless you give `--group`.",
       "If some data would be lost, nothing is imported and the exit code is 1, unless you give `--accept-loss`.",
     ],
-    subcommands: [pass, csv, bitwarden, onePassword, keePass, netrc, keychainDump, json])
+    operands: [
+      OperandDeclaration(
+        "FILE|DIR", .text, completion: .file, help: "the file or the pass store, `-` for standard input")
+    ],
+    options: common,
+    subcommands: [pass, csv, bitwarden, onePassword, keePass, netrc, keychainDump, json],
+    examples: [
+      Example(
+        "keytree import ~/.password-store --dry-run", "reports what would be imported, and changes nothing"),
+      Example(
+        "keytree import passwords.csv --update", "imports a file, and replaces the secrets that have changed"),
+    ],
+    exitCodes: codes)
 
   static func run(_ call: CommandCall) throws -> ExitCode {
     guard let source = call.arguments.operand(0)?.text else { throw call.misuse(.missingOperand("FILE")) }
@@ -29,48 +44,84 @@ enum ImportCommand: Command {
     guard keyring.policy.groups[group] != nil else { throw KeyringError.unknownGroup(group) }
     if let distrust = keyring.distrust { throw KeyringError.policyNotTrusted(distrust) }
     let run = ImportRun(
-      keyring: keyring, host: host, group: group, isDryRun: call.arguments.has(dryRun),
-      acceptsLoss: call.arguments.has(acceptLoss), json: call.globals.json, console: call.console)
-    let reading = call.path.last?.name == pass.name ? try PassReading(path: source, host: host) : nil
+      keyring: keyring, group: group, isGroupGiven: givenGroup != nil, isDryRun: call.arguments.has(dryRun),
+      acceptsLoss: call.arguments.has(acceptLoss), replaces: call.arguments.has(update),
+      isVerbose: call.arguments.has(verbose), json: call.globals.json, console: call.console)
+    let reading = isPassStore(source, call) ? try PassReading(path: source, host: host) : nil
     defer { call.explain(keyring.engineStatistics + (reading?.statistics ?? EngineStatistics())) }
     var draft =
-      if let reading { try reading.draft(path: source, console: call.console) } else {
+      if let reading {
+        try reading.draft(path: source, console: call.console)
+      } else {
         try fileDraft(source, call)
       }
     draft.settleGroups(given: givenGroup, known: Set(keyring.policy.groups.keys))
     if call.arguments.has(local) { draft.keepLocal() }
-    try run(draft)
+    let isComplete = try run(draft)
     if reading == nil, source != "-", !run.isDryRun {
       call.console.say(
-        "\(source) still contains these secrets unencrypted: check the import, then remove the file.")
+        "\(source) still contains these secrets unencrypted: check the import, then remove the file."
+          + (isComplete ? "" : " It also contains secrets that are not in the store."))
     }
     return .done
   }
 
+  /// Returns true for a store of pass: by the name of the format, or because it is a folder.
+  private static func isPassStore(_ source: String, _ call: CommandCall) -> Bool {
+    guard call.path.last?.name == declaration.name else { return call.path.last?.name == pass.name }
+    return source != "-" && UserFile.isFolder(source)
+  }
+
   private static func fileDraft(_ source: String, _ call: CommandCall) throws -> ImportDraft {
     let mapping = try mapping(call)
-    let isArchive = call.path.last?.name == onePassword.name
-    let limit = isArchive ? ArchiveReader.sizeLimit : CSVReader.sizeLimit
-    if isArchive, source == "-" {
-      throw call.misuse(.other("a 1PUX archive is read from a file, not from standard input"))
-    }
-    let bytes = try read(source, limit: limit, call)
-    let showsUnknown = call.arguments.has(unknownAsAttributes)
+    let given = call.path.last.flatMap { SourceFormat(rawValue: $0.name) }
+    if given == .onePassword, source == "-" { throw archiveFromInput(call) }
+    let isText = given != nil && given != .onePassword
+    let bytes = try read(source, limit: isText ? CSVReader.sizeLimit : ArchiveReader.sizeLimit, call)
     do {
-      return switch call.path.last?.name {
-      case bitwarden.name: try BitwardenImport.plan(bytes, showsUnknown: showsUnknown)
-      case onePassword.name: try OnePasswordImport.plan(bytes, showsUnknown: showsUnknown)
-      case keePass.name: try KeePassImport.plan(bytes, showsUnknown: showsUnknown)
-      case netrc.name: try NetrcImport.plan(bytes)
-      case keychainDump.name: try KeychainDumpImport.plan(bytes)
-      case json.name: try KeytreeImport.plan(bytes)
-      default: try CSVImport.plan(bytes, mapping: mapping, showsUnknown: showsUnknown).draft
+      let found = if let given { given } else { try SourceFormat.detect(bytes) }
+      guard let format = found else { throw unknownFormat(source, call) }
+      if format == .onePassword, source == "-" { throw archiveFromInput(call) }
+      if format != .onePassword, bytes.count > CSVReader.sizeLimit {
+        throw SourceError.tooLarge(limit: CSVReader.sizeLimit)
       }
+      return try plan(bytes, in: format, mapping: mapping, call)
     } catch let error as SourceError {
       throw CommandError(error, file: source)
     } catch let error as CSVError {
       throw CommandError(error, file: source)
     }
+  }
+
+  private static func plan(
+    _ bytes: consuming SecretBytes, in format: SourceFormat, mapping: CSVMapping, _ call: CommandCall
+  ) throws -> ImportDraft {
+    let showsUnknown = call.arguments.has(unknownAsAttributes)
+    switch format {
+    case .bitwarden: return try BitwardenImport.plan(bytes, showsUnknown: showsUnknown)
+    case .onePassword: return try OnePasswordImport.plan(bytes, showsUnknown: showsUnknown)
+    case .keePass: return try KeePassImport.plan(bytes, showsUnknown: showsUnknown)
+    case .csv:
+      let (draft, _, _) = try CSVImport.plan(bytes, mapping: mapping, showsUnknown: showsUnknown)
+      return draft
+    case .netrc: return try NetrcImport.plan(bytes)
+    case .keychainDump: return try KeychainDumpImport.plan(bytes)
+    case .keytree: return try KeytreeImport.plan(bytes)
+    }
+  }
+
+  private static func archiveFromInput(_ call: CommandCall) -> UsageError {
+    call.misuse(.other("a 1PUX archive is read from a file, not from standard input"))
+  }
+
+  private static func unknownFormat(_ source: String, _ call: CommandCall) -> UsageError {
+    let name = source == "-" ? "standard input" : source
+    let formats = declaration.subcommands.map { "`\($0.name)`" }.joined(separator: ", ")
+    return call.misuse(
+      .advised(
+        "cannot detect the format of \(name)",
+        hint:
+          "name the format, as in `keytree import csv FILE --map COLUMN=secret`; the formats are \(formats)"))
   }
 
   private static func mapping(_ call: CommandCall) throws -> CSVMapping {

@@ -4,7 +4,10 @@ internal import CommandSupport
 // The formats of `keytree import`, each with its declaration.
 extension ImportCommand {
   static let dryRun = OptionDeclaration(
-    "dry-run", help: "only report what would be imported and what would be lost; nothing is changed")
+    "dry-run", help: "only report how much would be imported and what needs attention; nothing is changed")
+  static let verbose = OptionDeclaration("verbose", short: "v", help: "report every entry")
+  static let update = OptionDeclaration(
+    "update", help: "replace the secrets of logins that are in the store with another secret")
   static let acceptLoss = OptionDeclaration(
     "accept-loss", help: "import even if some data is lost")
   static let local = OptionDeclaration("local", help: "keep all items only on this machine, not in git")
@@ -15,19 +18,24 @@ extension ImportCommand {
     "unknown-as-attributes",
     help: "import unknown fields as custom attributes, which are public, instead of encrypted fields")
 
+  /// The options of the command itself, which every format has as well.
+  static let common = [update, dryRun, verbose, acceptLoss, local, AttributeOptions.group]
+
   private static func file(_ help: String) -> OperandDeclaration {
     OperandDeclaration("FILE", .text, completion: .file, help: help)
   }
 
   private static let textFile = file("the file, `-` for standard input")
-  private static let codes: [Int32] = [3, 4, 7, 8, 9, 10, 11, 12]
+  static let codes: [Int32] = [3, 4, 7, 8, 9, 10, 11, 12]
 
   static let pass = CommandDeclaration(
     name: "pass", summary: "import a pass store",
     details: [
-      "The first line of a file becomes the secret, exact to the last byte. Everything after it is kept, byte for "
-        + "byte, in the field `note`, and an `otpauth` URI also becomes the field `otp`. `folder/host/name` becomes "
-        + "an internet password of that host, any other path a generic password; the attribute `pass` keeps the path.",
+      "The first line of a file becomes the secret, exact to the last byte. A line `login:`, `username:` or `user:` "
+        + "becomes the account, `url:` the attribute `url`, and an `otpauth` URI the field `otp`. All other lines are "
+        + "kept, byte for byte, in the field `note`.",
+      "`folder/host/name` becomes an internet password of that host, and so does `folder/host` with the account of its "
+        + "`login:` line. Any other path becomes a generic password. The attribute `pass` keeps the path.",
       "Links are not followed: a link inside the store is kept as a second name. Files encrypted to other people's "
         + "keys, stray files and links that lead out of the store are reported as lost.",
     ],
@@ -35,7 +43,6 @@ extension ImportCommand {
       OperandDeclaration(
         "DIR", .text, completion: .folder, help: "the folder, usually `~/.password-store`")
     ],
-    options: [dryRun, acceptLoss, local, AttributeOptions.group],
     examples: [
       Example("keytree import pass ~/.password-store --dry-run", "reports, and changes nothing"),
       Example("keytree import pass ~/.password-store", "imports everything, or nothing"),
@@ -48,10 +55,10 @@ extension ImportCommand {
         + "Bitwarden, 1Password, KeePassXC, KeePass 1, LastPass, Dashlane, NordPass or Proton Pass. Notes, one-time "
         + "passwords and unknown columns become fields of the login, not attributes, because attributes are public. "
         + "With `--unknown-as-attributes`, unknown columns become attributes.",
-      "The path of a URL is public, including a token in it.",
+      "The path of a URL is public, including a token in it. Fields are separated by commas, semicolons or tabs.",
     ],
     operands: [textFile],
-    options: [map, unknownAsAttributes, dryRun, acceptLoss, local, AttributeOptions.group],
+    options: [map, unknownAsAttributes],
     examples: [
       Example("keytree import csv passwords.csv", "imports the export of a browser"),
       Example(
@@ -65,7 +72,7 @@ extension ImportCommand {
       "Imports logins, notes, cards, identities and SSH keys. Custom fields and older passwords are encrypted with "
         + "them. Items in the trash are skipped; passkeys are reported as lost. An encrypted export is refused."
     ],
-    operands: [textFile], options: [unknownAsAttributes, dryRun, acceptLoss, local, AttributeOptions.group],
+    operands: [textFile], options: [unknownAsAttributes],
     examples: [Example("keytree import bitwarden vault.json --dry-run", "reports, and changes nothing")],
     exitCodes: codes)
   static let onePassword = CommandDeclaration(
@@ -76,7 +83,7 @@ extension ImportCommand {
         + "nothing in it is unpacked to the disk."
     ],
     operands: [file("the archive")],
-    options: [unknownAsAttributes, dryRun, acceptLoss, local, AttributeOptions.group],
+    options: [unknownAsAttributes],
     examples: [Example("keytree import 1pux vault.1pux", "imports everything, or nothing")],
     exitCodes: codes)
   static let keePass = CommandDeclaration(
@@ -86,7 +93,7 @@ extension ImportCommand {
         + "the password. The recycle bin is skipped; files of more than 1 MiB are reported as lost. A document type "
         + "declaration is refused, so the file cannot define entities."
     ],
-    operands: [textFile], options: [unknownAsAttributes, dryRun, acceptLoss, local, AttributeOptions.group],
+    operands: [textFile], options: [unknownAsAttributes],
     examples: [
       Example("keytree import keepass-xml vault.xml", "imports an export of KeePass or KeePassXC")
     ],
@@ -97,7 +104,7 @@ extension ImportCommand {
       "Each `machine` becomes an internet password; `default` becomes a generic password of the service `default`. "
         + "`macdef` is reported as lost."
     ],
-    operands: [textFile], options: [dryRun, acceptLoss, local, AttributeOptions.group],
+    operands: [textFile],
     examples: [
       Example("keytree import netrc ~/.netrc", "imports every machine"),
       Example("gpg -d ~/.authinfo.gpg | keytree import netrc -", "imports an encrypted file"),
@@ -109,7 +116,7 @@ extension ImportCommand {
       "Reads the text that `security dump-keychain -d` prints on a Mac. Passwords and secure notes keep their "
         + "attributes; certificates and keys, which a dump does not contain, are reported as lost."
     ],
-    operands: [textFile], options: [dryRun, acceptLoss, local, AttributeOptions.group],
+    operands: [textFile],
     examples: [Example("keytree import keychain-dump login.txt --dry-run", "reports, and changes nothing")],
     exitCodes: codes)
   static let json = CommandDeclaration(
@@ -119,7 +126,7 @@ extension ImportCommand {
         + "times. They stay in their groups if this keyring has these groups, unless you give `--group`. Items that "
         + "were kept only on one machine are kept only on this machine."
     ],
-    operands: [textFile], options: [dryRun, acceptLoss, local, AttributeOptions.group],
+    operands: [textFile],
     examples: [Example("gpg -d keyring.json.gpg | keytree import json -", "imports an encrypted export")],
     exitCodes: codes)
 }

@@ -3,81 +3,104 @@ internal import Interchange
 internal import Keyring
 internal import KeyringModel
 internal import Secrets
-internal import Synchronization
 internal import Terminal
 
-/// An import of a draft into a store: compares, reports, and adds everything in one transaction or nothing.
+/// An import of a draft into a store: compares, stores everything in one transaction or nothing, and reports what was
+/// done.
 struct ImportRun {
   let keyring: Keyring
-  let host: HostContext
+  /// The group of new items.
   let group: String
+  /// True if the user has chosen the group.
+  var isGroupGiven = false
   /// True if only the report is requested.
-  let isDryRun: Bool
+  var isDryRun = false
   /// True if losses are accepted.
-  let acceptsLoss: Bool
+  var acceptsLoss = false
+  /// True if a different secret replaces the one of the store.
+  var replaces = false
+  /// True if the report lists every entry.
+  var isVerbose = false
   let json: Bool
   let console: Console
 
+  /// The number of attempts. Each one compares the source with the store again, because another process has changed it.
+  private static let attempts = 3
+
   /// Runs the import.
   ///
-  /// - Throws: `other` if data would be lost and losses were not accepted: then nothing was imported; `KeyringError`.
-  func callAsFunction(_ draft: ImportDraft) throws {
-    let plan: ImportPlan = try self.plan(draft)
-    let isRefused = plan.report.hasLoss && !acceptsLoss
-    var late = 0
-    if !isDryRun, !isRefused, !plan.isEmpty {
-      late = try apply(plan)
+  /// - Returns: true if every secret of the source is in the store, false if some differ or are in another group.
+  /// - Throws: `other` if data would be lost and losses were not accepted, or if other processes keep changing the
+  ///   items: then nothing was imported; `KeyringError`.
+  @discardableResult
+  func callAsFunction(_ draft: ImportDraft) throws -> Bool {
+    let comparison = SecretComparison(keyring)
+    // Also after an error, because the next run benefits from what was compared.
+    defer { comparison.finish() }
+    for _ in 0..<Self.attempts {
+      let plan = try self.plan(draft, comparison)
+      let isRefused = plan.report.hasLoss && !acceptsLoss
+      if !isDryRun, !isRefused, !plan.isEmpty {
+        // The report follows the transaction, so that it contains only what was done.
+        guard try apply(plan, comparison) else { continue }
+      }
+      show(plan.report, isRefused: isRefused)
+      if isRefused { throw refusal(plan.report) }
+      if isDryRun { console.say("Nothing was changed.") }
+      let counts = plan.report.counts
+      return counts.different == 0 && counts.inOtherGroup == 0
     }
-    show(plan.report, isRefused: isRefused)
-    if isRefused {
-      let lost = plan.report.counts.lost
-      let entries = lost == 1 ? "1 entry" : "\(lost) entries"
-      let message =
-        isDryRun ? "\(entries) would be lost" : "nothing was imported: \(entries) would be lost"
-      throw CommandError.other(.failure, message: message, hint: "`--accept-loss` imports the rest")
-    }
-    if late > 0 {
-      throw CommandError.other(
-        .failure, message: "\(late) of these items were added by another process at the same time",
-        hint: "run the command again: it compares the items, and adds those that are missing")
-    }
-    if isDryRun { console.say("Nothing was changed.") }
+    throw CommandError.other(
+      .storeBusy, message: "nothing was imported: another process keeps changing the same items",
+      hint: "run the command again when the other process has finished")
+  }
+
+  private func refusal(_ report: ImportReport) -> CommandError {
+    let lost = report.counts.lost
+    let entries = lost == 1 ? "1 entry" : "\(lost) entries"
+    return CommandError.other(
+      .failure,
+      message: isDryRun ? "\(entries) would be lost" : "nothing was imported: \(entries) would be lost",
+      hint: "`--accept-loss` imports the rest")
   }
 
   /// Returns the plan, after a comparison with all items of the store that have one of these names.
-  private func plan(_ draft: ImportDraft) throws -> ImportPlan {
+  private func plan(_ draft: ImportDraft, _ comparison: SecretComparison) throws -> ImportPlan {
     let lookup = RecordLookup(keyring.index)
-    let secrets = StoredSecrets(keyring)
+    let groups = isGroupGiven || keyring.policy.groups.count == 1 ? nil : try NamesInGroups(keyring.index)
     let merge = ImportMerge<any Error>(
-      group: group,
+      group: group, replaces: replaces,
       existing: { key in try lookup(key) },
-      hasSecret: { record, secret in try secrets.has(record, secret) })
-    // Several threads decrypt the items to compare, because the merge itself uses one thread.
-    var seen: Set<ItemPlace> = []
-    let rivals = try merge.rivals(of: draft).filter { seen.insert($0.place).inserted }
-    try secrets.learn(rivals, workers: host.workers, console: console)
+      otherGroup: { item in groups?.group(of: item, besides: group) },
+      hasSecret: { record, secret in try comparison.has(record, secret) })
+    // Several threads compare the items, because the merge itself uses one thread.
+    let rivals = try merge.rivals(of: draft)
+    let progress = WorkProgress("compare", total: rivals.count, console: console)
+    defer { progress.finish() }
+    try comparison.prepare(rivals) { progress.step() }
     return try merge.plan(draft)
   }
 
-  /// Adds and completes items in one transaction.
-  ///
-  /// - Returns: the number of items that another process added concurrently. Their secrets were not compared.
-  private func apply(_ plan: ImportPlan) throws -> Int {
+  /// Stores everything in one transaction. Returns false if nothing was done because another process has changed one of
+  /// the items concurrently.
+  private func apply(_ plan: ImportPlan, _ comparison: SecretComparison) throws -> Bool {
     let items = plan.additions.map {
       NewItem(
         itemClass: $0.itemClass, attributes: $0.attributes, group: $0.group ?? group, isLocal: $0.isLocal)
     }
-    let secrets = plan.additions.map(\.secret)
-    let updates = plan.completions.map {
-      PlannedUpdate($0.record, AttributeChanges(set: $0.attributes))
-    }
-    let progress = WorkProgress("encrypt", total: items.count, console: console)
+    let secrets = plan.additions.map(\.secret) + plan.replacements.map(\.secret)
+    let progress = WorkProgress("encrypt", total: secrets.count, console: console)
     defer { progress.finish() }
-    let count = items.count + updates.count
-    let outcomes = try keyring.addAll(
-      items, updating: updates, subject: "import \(count) \(count == 1 ? "item" : "items")",
-      secret: { secrets[$0].copy() }, progress: { _ in progress.step() })
-    return outcomes.count { if case .exists = $0 { true } else { false } }
+    let count = secrets.count + plan.completions.count
+    let records = try keyring.importAll(
+      items,
+      replacing: plan.replacements.map { PlannedUpdate($0.record, AttributeChanges(set: $0.attributes)) },
+      updating: plan.completions.map { PlannedUpdate($0.record, AttributeChanges(set: $0.attributes)) },
+      subject: "import \(count) \(count == 1 ? "item" : "items")",
+      secret: { secrets[$0].copy() }, progress: { progress.step() })
+    guard let records else { return false }
+    comparison.keep(zip(records, secrets).map { (record: $0, secret: $1) })
+    return true
   }
 
   private func show(_ report: ImportReport, isRefused: Bool) {
@@ -88,7 +111,7 @@ struct ImportRun {
     }
     // If the import is refused, only the losses are listed, because nothing was done.
     let lines =
-      isDryRun ? report.lines(all: true, isPlan: true) : isRefused ? report.losses : report.lines(all: false)
+      isRefused && !isDryRun ? report.losses : report.lines(all: isVerbose, isPlan: isDryRun)
     for line in lines { console.print(console.escaping.show(line)) }
   }
 }
@@ -105,5 +128,24 @@ private final class RecordLookup {
     let found = try index.find(.item(with: key)).items.first { $0.primaryKey == key }
     known[key] = .some(found)
     return found
+  }
+}
+
+/// The groups of all items of a store by their names.
+private struct NamesInGroups {
+  private var groups: [PrimaryKey: Set<String>] = [:]
+
+  init(_ index: Index) throws {
+    var all = Query()
+    all.includesFields = true
+    for record in try index.find(all).items {
+      let key = PrimaryKey(itemClass: record.itemClass, attributes: record.attributes, group: "")
+      groups[key, default: []].insert(record.group)
+    }
+  }
+
+  /// Returns the first other group that has an item with the name of a new one; nil if none has.
+  func group(of item: PlannedItem, besides group: String) -> String? {
+    groups[item.primaryKey(in: "")]?.filter { $0 != group }.min()
   }
 }

@@ -31,16 +31,18 @@ enum AddCommand: Command {
         + "and the rest), and it is in the item's group unless you give `--group`. The item does not have to exist.",
       "An item already exists if another item has the same class and primary key. The primary key of an internet "
         + "password is account, server, protocol, port, path, security domain and authentication type; that of a "
-        + "generic password is account and service. An empty secret is refused without `--allow-empty`, and so is a secret of more than 1 MiB.",
+        + "generic password is account and service. If such an item exists in another group, the group must be given "
+        + "with `--group`. An empty secret is refused without `--allow-empty`, and so is a secret of more than 1 MiB.",
     ],
-    operands: [item], options: [AttributeOptions.field, generate, update, local, allowEmpty] + AttributeOptions.all,
+    operands: [item],
+    options: [AttributeOptions.field, generate, update, local, allowEmpty] + AttributeOptions.all,
     examples: [
       Example("keytree add github.com/alice", "prompts twice for the secret"),
       Example("keytree add github.com/alice --generate -l GitHub", "generates a secret of 24 characters"),
       Example(
         "printf %s \"$TOKEN\" | keytree add generic:mailer/bot", "reads the secret from standard input"),
     ],
-    exitCodes: [3, 5, 9, 10, 11, 12])
+    exitCodes: [3, 5, 6, 9, 10, 11, 12])
 
   static func run(_ call: CommandCall) throws -> ExitCode {
     let storage = try NewItemStorage(
@@ -51,7 +53,8 @@ enum AddCommand: Command {
       try storage.store(secret)
       return .done
     }
-    try storage.storeGenerated(by: try call.characterGenerator(length: call.arguments.integer(generate)), call)
+    try storage.storeGenerated(
+      by: try call.characterGenerator(length: call.arguments.integer(generate)), call)
     return .done
   }
 }

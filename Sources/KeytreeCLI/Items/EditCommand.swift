@@ -16,6 +16,8 @@ enum EditCommand: Command {
         + "`$EDITOR`, else vi; no shell is started.",
       "If the item was changed while the editor was open, nothing is overwritten: your version is kept as a conflict "
         + "copy, which `keytree resolve` lists and resolves.",
+      "If no item has the name, the command offers to create it, also a field with `--field`. An empty file creates "
+        + "nothing.",
       "If the secret had no line feed at its end, a line feed that the editor added is removed.",
     ],
     operands: [
@@ -23,7 +25,10 @@ enum EditCommand: Command {
         "ITEM", .bytes, count: .optional, completion: .item, help: "the item; options can replace it")
     ],
     options: [AttributeOptions.field] + AttributeOptions.all,
-    examples: [Example("keytree edit generic:notes/router", "opens the secret in your editor")],
+    examples: [
+      Example("keytree edit generic:notes/router", "opens the secret in your editor"),
+      Example("keytree edit github.com/alice --field note", "opens the field `note`, or creates it"),
+    ],
     exitCodes: [3, 4, 6, 7, 8, 9, 10, 11, 12])
 
   static func run(_ call: CommandCall) throws -> ExitCode {
@@ -32,7 +37,13 @@ enum EditCommand: Command {
     let keyring = try call.openKeyring()
     defer { call.explain(keyring.engineStatistics) }
     keyring.warmUp()
-    let record = try call.findOne(selection, in: keyring.index)
+    let record: ItemRecord
+    do {
+      record = try call.findOne(selection, in: keyring.index)
+    } catch let error as CommandError {
+      guard case .noMatch = error, try offersCreation(call) else { throw error }
+      return try create(call)
+    }
     try call.requireWritable(keyring, group: record.group)
     let secret = try keyring.secret(for: record, matching: selection.query(for: record))
     let editor = Editor(environment: call.environment)
@@ -49,6 +60,30 @@ enum EditCommand: Command {
       if call.globals.json { call.console.write(RecordMembers.of(copy)) }
       throw CommandError.editedMeanwhile(record.reference, keptAs: copy.reference)
     }
+    return .done
+  }
+
+  /// Asks whether to create an item or a field that does not exist.
+  private static func offersCreation(_ call: CommandCall) throws -> Bool {
+    guard let name = try call.itemName(0), try !name.isByIdentity || call.givenAttributes().field != nil
+    else {
+      return false
+    }
+    return try call.console.confirm("No item matches \(call.nameForMessages(0)). Create it")
+  }
+
+  /// Opens an empty file, and stores its content as a new item.
+  private static func create(_ call: CommandCall) throws -> ExitCode {
+    let storage = try NewItemStorage(call, mayReplace: false, isLocal: false)
+    let editor = Editor(environment: call.environment)
+    let nothing = SecretBytes()
+    guard let edited = try editor.edit(nothing, limit: StoreLayout.secretLimit, console: call.console),
+      !edited.isEmpty
+    else {
+      call.console.say("The file is empty; nothing was stored.")
+      return .done
+    }
+    try storage.store(edited)
     return .done
   }
 }

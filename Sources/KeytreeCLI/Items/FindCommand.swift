@@ -49,7 +49,9 @@ enum FindCommand: Command {
       return .done
     }
     if call.globals.json {
-      for login in found.logins where !call.console.outputIsClosed { call.console.write(RecordMembers.of(login)) }
+      for login in found.logins where !call.console.outputIsClosed {
+        call.console.write(RecordMembers.of(login))
+      }
     } else if call.arguments.has(tree) {
       for line in LoginTree(found.logins).lines { call.console.print(line) }
     } else {
@@ -110,7 +112,8 @@ private struct LoginTable {
     ]
     // A column is shown if a login has something in it.
     let shown = columns.filter { column in
-      ["container", "account", "modified"].contains(column.name) || logins.contains { !column.cell($0).isEmpty }
+      ["container", "account", "modified"].contains(column.name)
+        || logins.contains { !column.cell($0).isEmpty }
     }
     var table = Table(
       shown.map(\.name), isTerminal: true, width: call.console.width,

@@ -23,7 +23,8 @@ enum GenerateCommand: Command {
       "Every character or word is chosen with the same probability, from the random source of the system. The "
         + "strength of the secret is printed on standard error. The secret itself is not printed: `keytree get` "
         + "prints it, and `--clip` copies it to the clipboard like `keytree get --clip`.",
-      "Without `--update`, an existing item is not changed (exit code 5).",
+      "Without `--update`, an existing item is not changed (exit code 5). If an item with this name exists in another "
+        + "group, the group must be given with `--group`.",
     ],
     operands: [item, count],
     options: [words, charset, AddCommand.update, AddCommand.local] + ClipboardTarget.options
@@ -38,7 +39,7 @@ enum GenerateCommand: Command {
         "keytree generate bank.example/4711 12 --charset letters,digits,=-_",
         "uses only characters that the bank allows"),
     ],
-    exitCodes: [3, 5, 9, 10, 11, 12])
+    exitCodes: [3, 5, 6, 9, 10, 11, 12])
 
   /// Returns the generator for the operands and options.
   ///

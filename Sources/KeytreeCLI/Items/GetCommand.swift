@@ -51,7 +51,8 @@ enum GetCommand: Command {
       Example("keytree get github.com/alice --clip", "copies it to the clipboard for 45 seconds"),
       Example("keytree get wifi/home --qr", "shows it as a QR code"),
       Example("keytree get github.com/alice --at HEAD~3", "prints the secret as it was three commits ago"),
-      Example("keytree get github.com/alice --at 2026-11-01", "prints the secret as it was at the end of that day"),
+      Example(
+        "keytree get github.com/alice --at 2026-11-01", "prints the secret as it was at the end of that day"),
     ],
     exitCodes: [3, 4, 6, 7, 8, 9, 11])
 

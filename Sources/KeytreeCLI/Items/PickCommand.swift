@@ -30,7 +30,7 @@ enum PickCommand: Command {
     examples: [
       Example("keytree pick", "chooses among all logins"),
       Example("keytree pick github --otp", "copies the one-time password of a login at github"),
-      Example("keytree config picker 'rofi -dmenu -i'", "chooses in a window from then on"),
+      Example("keytree pick --type", "types the secret into the active window"),
     ],
     exitCodes: [3, 4, 7, 8, 9])
 
@@ -50,7 +50,8 @@ enum PickCommand: Command {
     }.map(\.item)
     guard !items.isEmpty else {
       throw CommandError.other(
-        .notFound, message: call.arguments.has(otp) ? "no login with a one-time password matches" : "no item matches",
+        .notFound,
+        message: call.arguments.has(otp) ? "no login with a one-time password matches" : "no item matches",
         hint: "`keytree find WORD...` shows what each word matches")
     }
     let chosen = items.count == 1 ? items[0] : try ItemChooser(call).choose(among: items)
@@ -66,7 +67,9 @@ enum PickCommand: Command {
     // A counter has changed the store.
     if code.counter != nil { try call.commitPending() }
     try delivery.deliver(code.digits, as: "the code")
-    if let seconds = code.seconds { call.console.say("Valid for \(seconds) \(seconds == 1 ? "second" : "seconds").") }
+    if let seconds = code.seconds {
+      call.console.say("Valid for \(seconds) \(seconds == 1 ? "second" : "seconds").")
+    }
     return .done
   }
 

@@ -10,7 +10,8 @@ internal import Terminal
 enum ShowCommand: Command {
   static let item = OperandDeclaration(
     "ITEM", .bytes, count: .optional, completion: .item, help: "the item; options can replace it")
-  static let reveal = OptionDeclaration("reveal", help: "also decrypt the secret and all fields, and print them")
+  static let reveal = OptionDeclaration(
+    "reveal", help: "also decrypt the secret and all fields, and print them")
 
   static let declaration = CommandDeclaration(
     name: "show", summary: "show a login with the names of its fields",

@@ -84,7 +84,8 @@ enum UndeleteCommand: Command {
         let members = RecordMembers.of(record).filter { !["author", "deleted"].contains($0.name) }
         call.console.write(
           members + [
-            JSONMember("author", .string(removal.author)), JSONMember("deleted", .string(removal.time.rfc3339)),
+            JSONMember("author", .string(removal.author)),
+            JSONMember("deleted", .string(removal.time.rfc3339)),
           ])
         continue
       }

@@ -8,7 +8,8 @@ internal import Terminal
 /// `keytree read`: prints the secret of an item, for programs.
 enum ReadCommand: Command {
   static let item = OperandDeclaration(
-    "ITEM", .bytes, completion: .item, help: "the item: a reference, `container/account`, or `#` and digits of its id")
+    "ITEM", .bytes, completion: .item,
+    help: "the item: a reference, `container/account`, or `#` and digits of its id")
 
   static let declaration = CommandDeclaration(
     name: "read", summary: "print the secret of an item, for programs",

@@ -86,11 +86,15 @@ struct SecretTemplate {
   /// Returns true if `{{` at a position is followed by text that was probably meant as a reference: with the scheme or
   /// the word `keytree` in any case before the end of the line or `}}`.
   private static func looksLikeReference(_ text: [UInt8], at position: Int) -> Bool {
-    guard text[position...].starts(with: "{{".utf8) else { return false }
+    // Of several braces, the last two count.
+    guard text[position...].starts(with: "{{".utf8), !text[position...].starts(with: "{{{".utf8) else {
+      return false
+    }
     let rest = text[(position + 2)...].prefix { $0 != UInt8(ascii: "\n") }
-    let inside = String(decoding: rest[..<(endOfReference(rest) ?? rest.endIndex)], as: UTF8.self).lowercased()
+    let inside = String(decoding: rest[..<(endOfReference(rest) ?? rest.endIndex)], as: UTF8.self)
+      .lowercased()
     return inside.contains(ItemReference.scheme)
-      || inside.drop { $0.isWhitespace || $0 == "{" }.hasPrefix("keytree")
+      || inside.drop { $0.isWhitespace }.hasPrefix("keytree")
   }
 
   private static func endOfReference(_ rest: ArraySlice<UInt8>) -> Int? {

@@ -8,7 +8,8 @@ internal import Terminal
 enum CheckCommand: Command {
   static let history = HistoryUse.after
   static let repair = OptionDeclaration(
-    "repair", help: "rebuild the index, restore missing files, and quarantine stray files; nothing is deleted"
+    "repair",
+    help: "rebuild the index, restore files from the history, and quarantine stray files; nothing is deleted"
   )
   static let decrypt = OptionDeclaration("decrypt", help: "also decrypt every item")
 
@@ -17,9 +18,10 @@ enum CheckCommand: Command {
     details: [
       "Checks every line of the index, every file and every recipient. Without `--decrypt`, it needs no secret key. "
         + "Each finding is one line: a path in the store, and the problem.",
-      "`--repair` prints each repair on one line, and then checks again. It restores missing files from the history. "
-        + "It moves files that do not belong to the store to a folder `.keytree/quarantine-TIME`, which you may "
-        + "remove.",
+      "`--repair` prints each repair on one line, and then checks again. It restores missing and "
+        + "damaged files from the history if it contains them: those that a member has signed. It moves damaged files, "
+        + "and files that do not belong to the store, to a folder `.keytree/quarantine-TIME`, which you may remove. A "
+        + "file that a phone app has changed stays as it is; see `keytree help adopt`.",
     ],
     options: [repair, decrypt],
     examples: [
@@ -37,7 +39,7 @@ enum CheckCommand: Command {
     if repairs {
       done = try keyring.finishChanges()
       // Before the index is rebuilt, because the index may name an item whose files are only in the history.
-      done += try call.restoreMissingFiles(in: keyring).map(Repair.restoredFile)
+      done += try call.restoreFiles(in: keyring)
     }
     var report: CheckReport
     defer { progress.finish() }

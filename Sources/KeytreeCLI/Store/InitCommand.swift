@@ -21,7 +21,7 @@ enum InitCommand: Command {
     details: [
       "Creates the folder, the policy with you as its only person, and the pin, which records that this machine "
         + "trusts the policy. Without `--key`, it uses the only usable secret key of your GnuPG home; if you have "
-        + "several, you must choose one. A key is usable if it can encrypt and sign, and is not expired, revoked or "
+        + "several, it asks on a terminal. A key is usable if it can encrypt and sign, and is not expired, revoked or "
         + "disabled.",
       "Git keeps the history, with one commit for every change. The store gets its own repository, unless its folder "
         + "is in the work tree of another repository that does not ignore it. A commit shows which items changed, as "
@@ -58,6 +58,10 @@ enum InitCommand: Command {
     call.console.say("Created the store \(path).")
     call.console.say("Its owner is \(show(owner)).")
     for line in lines { call.console.say(line) }
+    let program = call.globals.store == nil ? "keytree" : "keytree --store \(path)"
+    call.console.say(
+      "hint: `\(program) add github.com/alice` stores a password; `\(program) get github.com/alice` prints it."
+    )
     return .done
   }
 
@@ -104,7 +108,16 @@ enum InitCommand: Command {
     let usable = candidates.filter { $0.problem == nil }
     if let first = usable.first {
       if usable.count == 1 { return first }
-      throw CommandError.severalKeys(usable.map(show))
+      guard call.console.inputIsTerminal, !call.globals.noInput else {
+        throw CommandError.severalKeys(usable.map(show))
+      }
+      return try chosen(among: usable, call.console)
+    }
+    let expired = candidates.filter { $0.problem?.isExpired == true }
+    if candidates.count == 1, let only = expired.first, let problem = only.problem {
+      throw CommandError.other(
+        .recipientUnusable, message: "cannot use the key \(show(only)): \(problem.message)",
+        hint: "\(only.fingerprint.extensionCommands) extends it; then run the command again")
     }
     // If the one matching key cannot be used, its own reason is the answer.
     if name != nil, candidates.count == 1, let only = candidates.first, let problem = only.problem {
@@ -115,6 +128,23 @@ enum InitCommand: Command {
     throw CommandError.noUsableKey(
       named: name, seen.map { key in show(key) + (key.problem.map { ": " + $0.message } ?? "") },
       someAreUsable: !keys.usable.isEmpty)
+  }
+
+  /// The number of wrong answers after which the question is not repeated.
+  private static let attempts = 3
+
+  /// Asks which of several keys is that of the owner.
+  ///
+  /// - Throws: `cancelled` without a valid answer.
+  private static func chosen(
+    among keys: [OwnKeys.Candidate], _ console: Console
+  ) throws -> OwnKeys.Candidate {
+    for (number, key) in keys.enumerated() { console.complain("\(number + 1)  \(show(key))") }
+    for _ in 0..<attempts {
+      guard let answer = try console.ask("Number of the owner's key"), !answer.isEmpty else { break }
+      if let number = Int(answer), keys.indices.contains(number - 1) { return keys[number - 1] }
+    }
+    throw TerminalError.cancelled(action: "no store was created")
   }
 
   /// Returns the fingerprint and the first user ID of a key.

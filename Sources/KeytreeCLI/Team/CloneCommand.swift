@@ -9,6 +9,10 @@ internal import Terminal
 
 /// `keytree clone`: copies a store from another repository, and asks whether to trust it.
 enum CloneCommand: Command {
+  static let branch = OptionDeclaration(
+    "branch", .required(ValueDeclaration("NAME", .text)),
+    help: "the branch of the store (default: that of the repository, or its only one)")
+
   static let declaration = CommandDeclaration(
     name: "clone", summary: "copy a store from another repository",
     details: [
@@ -23,12 +27,12 @@ enum CloneCommand: Command {
       OperandDeclaration(
         "DIR", .bytes, count: .optional, completion: .folder, help: "the folder of the store"),
     ],
-    options: [TrustCommand.fingerprint],
+    options: [branch, TrustCommand.fingerprint],
     examples: [
       Example("keytree clone git@example.org:team/keys.git", "clones to the default folder"),
       Example("keytree clone https://example.org/keys.git ~/work.keytree", "clones to another folder"),
     ],
-    exitCodes: [3, 4, 5, 7, 8, 9, 11])
+    exitCodes: [3, 4, 5, 6, 7, 8, 9, 11])
 
   static func run(_ call: CommandCall) throws -> ExitCode {
     let expected = try TrustCommand.expectedAdmin(call)
@@ -74,7 +78,7 @@ enum CloneCommand: Command {
   }
 
   private static func clone(_ url: String, to path: String, _ call: CommandCall) throws {
-    let clone = StoreClone(url, to: path, git: call.git(in:))
+    let clone = StoreClone(url, branch: call.arguments.text(branch), to: path, git: call.git(in:))
     try clone.fetch(asksPerson: call.mayAsk)
     let found = try Repository.around(store: path, git: call.git(in:))
     guard let repository = found, repository.prefix.isEmpty else { throw GitError.notARepository(path: path) }

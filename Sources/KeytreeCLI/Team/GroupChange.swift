@@ -55,11 +55,17 @@ struct GroupChange {
     let role: Person.Role? = wishes[0] ? .admin : wishes[1] ? .member : nil
     let word = call.arguments.operand(1) ?? Word("")
     let known = word.text.flatMap(TeamPeople.fingerprint).flatMap { policy.isMember($0) ? $0 : nil }
-    if let known { return try join(known, group, role) }
-    let file = try people.key(word)
+    if let known { return try join(known, group, role, isNamed: true) }
+    if let known = try people.memberWithMail(word) {
+      try requireExpected(known, source: "the store")
+      return try join(known, group, role, isNamed: false)
+    }
+    let new = try people.newPerson(word)
+    let file = new.file
     let person = file.key.fingerprint
-    try requireExpected(person)
-    if policy.isMember(person) { return try join(person, group, role) }
+    try requireExpected(person, source: new.source)
+    // The fingerprint was compared when the person was added to the keyring.
+    if policy.isMember(person) { return try join(person, group, role, isNamed: true) }
     let name = file.key.userIDs.first ?? person.text
     let now = try call.host().clock()
     if let problem = file.key.problem(for: .encrypt, at: now) ?? file.key.problem(for: .sign, at: now) {
@@ -70,15 +76,18 @@ struct GroupChange {
       .join(person, group: group),
     ]
     let change = try plan(edits, [person: file.bytes])
-    let isNamed = word.text.flatMap(TeamPeople.fingerprint) != nil
-    try confirm(person, name, group, isNamed: isNamed)
+    try confirm(new.facts, group, isNamed: new.isNamed)
     try make(change, "add a person to group \(group)")
     call.console.say("Added \(name) to group \(group).")
     tellResealed(change)
   }
 
   /// Adds a person of the keyring to another group, or changes their role.
-  private func join(_ person: Fingerprint, _ group: String, _ role: Person.Role?) throws {
+  ///
+  /// - Parameter isNamed: true if the user has given the person's fingerprint, or it was compared before.
+  private func join(
+    _ person: Fingerprint, _ group: String, _ role: Person.Role?, isNamed: Bool
+  ) throws {
     let name = policy.people[person]?.name ?? person.text
     let isThere = policy.groups[group]?.contains(person) ?? false
     let newRole = role.flatMap { $0 == policy.people[person]?.role ? nil : $0 }
@@ -91,8 +100,7 @@ struct GroupChange {
     if let newRole { edits.append(.role(person, newRole)) }
     if !isThere { edits.append(.join(person, group: group)) }
     let change = try plan(edits)
-    // The fingerprint was given in full, or it was compared when the person was added to the keyring.
-    if !isThere { try confirm(person, name, group, isNamed: true) }
+    if !isThere { try confirm(["\(person.text)  \(name)"], group, isNamed: isNamed) }
     try make(change, isThere ? "change a role" : "add a person to group \(group)")
     call.console.say(
       isThere
@@ -102,14 +110,12 @@ struct GroupChange {
   }
 
   /// Shows what the person will be able to read, and asks for confirmation unless the fingerprint was given.
-  private func confirm(
-    _ person: Fingerprint, _ name: String, _ group: String, isNamed: Bool
-  ) throws {
+  private func confirm(_ facts: [String], _ group: String, isNamed: Bool) throws {
     var all = Query(predicates: [.equal(.group, .string(group))])
     all.includesFields = true
     let count = try keyring.find(all).items.count
     let items = count == 1 ? "1 item" : "\(count) items"
-    call.console.say("\(person.text)  \(name)")
+    for line in facts { call.console.say(line) }
     call.console.say(
       "will be able to read \(items) of group \(ErrorReport.quote(group)), and all items that are added to it later."
     )
@@ -119,12 +125,12 @@ struct GroupChange {
     }
   }
 
-  private func requireExpected(_ person: Fingerprint) throws {
+  private func requireExpected(_ person: Fingerprint, source: String) throws {
     guard let text = call.arguments.text(GroupCommand.fingerprint) else { return }
     guard let expected = TeamPeople.fingerprint(text) else {
       throw call.misuse(.other("`--fingerprint` takes all 40 or 64 digits of a fingerprint"))
     }
-    guard expected == person else { throw CommandError.keyFile(.other(person), source: "the file") }
+    guard expected == person else { throw CommandError.keyFile(.other(person), source: source) }
   }
 
   /// Removes people from a group, or from all groups.

@@ -12,7 +12,7 @@ enum GroupCommand: Command {
   static let member = OptionDeclaration("member", help: "make an admin an ordinary member")
   static let fingerprint = OptionDeclaration(
     "fingerprint", .required(ValueDeclaration("FPR", .text)),
-    help: "accept the key in the file without a prompt if it has this fingerprint")
+    help: "accept the key without a prompt if it has this fingerprint")
   static let all = OptionDeclaration(
     "all", help: "remove the person from every group, and so from the keyring")
   static let force = OptionDeclaration("force", help: "continue even if you lose access yourself")
@@ -59,20 +59,25 @@ enum GroupCommand: Command {
   private static let add = CommandDeclaration(
     name: "add", summary: "add a person to a group",
     details: [
-      "KEYFILE is a file with the person's public key. A fingerprint selects a key in your own GnuPG keyring, or a "
-        + "person who is already in the keyring. Compare the fingerprint with that person: anyone who has that key "
-        + "can read everything in the group. For a key from a file, the command asks for confirmation on a terminal, "
-        + "and requires `--fingerprint` otherwise.",
+      "KEYFILE is a file with the person's public key. A fingerprint or a mail address selects a key in your own "
+        + "GnuPG keyring, or a person who is already in the keyring. Compare the fingerprint with that person: anyone "
+        + "who has that key can read everything in the group, and anyone can create a key with any mail address. "
+        + "Unless the fingerprint was given, the command asks for confirmation on a terminal, and requires "
+        + "`--fingerprint` otherwise.",
       "With `--admin`, a person who is already in the group becomes an admin; with `--member`, an admin becomes an "
         + "ordinary member.",
     ],
     operands: [
       group,
-      OperandDeclaration("KEYFILE|FPR", .bytes, completion: .file, help: "the key, or its full fingerprint"),
+      OperandDeclaration(
+        "KEYFILE|FPR|MAIL", .bytes, completion: .file,
+        help: "the key, its full fingerprint, or a mail address"),
     ],
     options: [admin, member, fingerprint],
     examples: [
       Example("keytree group add default bob.asc", "shows the fingerprint, and asks for confirmation"),
+      Example(
+        "keytree group add default bob@example.org", "uses the key with this address in your own keyring"),
       Example(
         "keytree group add ops B5F28C0DCD5A74569FA573FFB3B71ABCA803B25F --admin",
         "uses a key from your own keyring"),

@@ -29,6 +29,9 @@ enum SyncCommand: Command {
       "If people or groups were changed on both sides, nothing is merged; `--reapply` accepts those of the remote, if "
         + "an admin has signed them, and reapplies your changes on top. Items that are encrypted to recipients other "
         + "than the members of their groups after a merge are re-encrypted.",
+      "Until the policy was accepted on this machine, the command only receives what the remote has, such as the policy "
+        + "with which an admin has added you. It then reports that the policy must be accepted with `keytree trust`, "
+        + "or what to send to an admin.",
       "If a branch has lost commits since the last sync, nothing is merged, because a removal may have been undone. "
         + "The command never prompts without a terminal, or with `--no-input`.",
     ],
@@ -40,17 +43,24 @@ enum SyncCommand: Command {
     exitCodes: [3, 4, 7, 8, 9, 10, 11, 12])
 
   static func run(_ call: CommandCall) throws -> ExitCode {
-    let keyring = try call.openKeyring()
-    defer { call.explain(keyring.engineStatistics) }
-    guard let repository = try call.repository() else {
-      throw GitError.noRepository(store: try call.storePath())
-    }
-    try call.setUp(repository)
     var options = Synchronization.Options()
     options.pullsOnly = call.arguments.has(pullOnly)
     options.acceptsRewritten = call.arguments.has(acceptRewritten)
     options.takesTheirPolicy = call.arguments.has(reapply)
     options.asksPerson = call.mayAsk
+    let keyring: Keyring
+    do {
+      keyring = try call.openKeyring()
+    } catch KeyringError.policyNotTrusted(let reason) where reason.isWithoutPin {
+      // A newcomer may have cloned the store before an admin has added them. The remote has the policy that does.
+      try RemoteReception(call, options).receiveUnaccepted()
+      throw try CommandError.notAccepted(reason, call)
+    }
+    defer { call.explain(keyring.engineStatistics) }
+    guard let repository = try call.repository() else {
+      throw GitError.noRepository(store: try call.storePath())
+    }
+    try call.setUp(repository)
     var report = try synchronize(call, keyring, repository, options)
     let (changed, problem) = try settlePeople(&report, options, call)
     if changed {
@@ -58,12 +68,7 @@ enum SyncCommand: Command {
       let second = try synchronize(call, try call.openKeyring(), repository, options)
       report.add(second)
     }
-    if call.globals.json {
-      call.console.write(json(report))
-    } else {
-      for line in lines(report, options) { call.console.say(line) }
-    }
-    for line in warnings(report) { call.console.complain(line) }
+    SyncReport(report, pullsOnly: options.pullsOnly).print(call)
     try checkPolicy(report, call)
     try placeWithheldFiles(repository, call)
     return problem ?? .done
@@ -144,71 +149,12 @@ enum SyncCommand: Command {
     throw KeyringError.policyNotTrusted(distrust)
   }
 
-  private static func lines(
-    _ report: Synchronization.Report, _ options: Synchronization.Options
-  ) -> [String] {
-    var lines: [String] = []
-    if report.received > 0 { lines.append("Received \(count(report.received, "change")).") }
-    if report.sent > 0 { lines.append("Sent \(count(report.sent, "change")).") }
-    if lines.isEmpty {
-      lines.append(
-        options.pullsOnly ? "The remote has nothing new." : "Already up to date.")
-    }
-    if report.signed > 0 {
-      lines.append("Merged \(count(report.signed, "item")) that both sides changed.")
-    }
-    if report.resealed > 0 { lines.append("Re-encrypted \(count(report.resealed, "item")).") }
-    if report.newCopies > 0 {
-      lines.append("Kept \(count(report.newCopies, "conflict copy", "conflict copies")).")
-      lines.append("hint: `keytree resolve` lists the conflicts.")
-    }
-    if report.removedCopies > 0 {
-      lines.append(
-        "Removed \(count(report.removedCopies, "conflict copy", "conflict copies")) resolved on another machine."
-      )
-    }
-    return lines
-  }
-
-  /// Returns warnings about refused, outdated and deleted items, each with the committer if it is known.
-  private static func warnings(_ report: Synchronization.Report) -> [String] {
-    func by(_ committer: String?) -> String {
-      committer.map { " (committed by \($0))" } ?? ""
-    }
-    return report.refused.map { "\($0.warning)\(by($0.committer))" }
-      + report.olderVersions.map { record in
-        "keytree: warning: received an older version of \(record.reference.text), and kept it as a conflict copy"
-      }
-      + report.deletions.map { deletion in
-        "Deleted \(deletion.record.reference.text)\(by(deletion.committer))."
-      }
-  }
-
   /// Adds files to the work tree that a clone has withheld and that the policy allows.
   private static func placeWithheldFiles(_ repository: Repository, _ call: CommandCall) throws {
     let keyring = try call.openKeyring()
     if keyring.distrust != nil { return }
     try call.placeWithheldFiles(
       in: repository, of: try call.store.folder(), AllowedFiles(beside: keyring.policy), isTold: false)
-  }
-
-  private static func count(_ number: Int, _ noun: String, _ plural: String? = nil) -> String {
-    number == 1 ? "1 \(noun)" : "\(number) \(plural ?? noun + "s")"
-  }
-
-  private static func json(_ report: Synchronization.Report) -> [JSONMember] {
-    [
-      JSONMember("deleted", .array(report.deletions.map { .string($0.record.reference.text) })),
-      JSONMember("refused", .array(report.refused.map { .string($0.path) })),
-      JSONMember("signed", .integer(Int64(report.signed))),
-      JSONMember("conflictCopies", .integer(Int64(report.newCopies))),
-      JSONMember("conflictCopiesRemoved", .integer(Int64(report.removedCopies))),
-      JSONMember("merged", .bool(report.hasMerged)),
-      JSONMember("olderVersions", .array(report.olderVersions.map { .string($0.reference.text) })),
-      JSONMember("received", .integer(Int64(report.received))),
-      JSONMember("resealed", .integer(Int64(report.resealed))),
-      JSONMember("sent", .integer(Int64(report.sent))),
-    ]
   }
 }
 

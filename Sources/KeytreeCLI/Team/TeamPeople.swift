@@ -38,6 +38,17 @@ struct TeamPeople {
     return first
   }
 
+  /// Returns the member of the keyring with a mail address; nil if the word is not an address or no member has it.
+  ///
+  /// - Throws: `severalPeople`.
+  func memberWithMail(_ word: Word) throws -> Fingerprint? {
+    guard let mail = word.text, Self.isMail(mail),
+      keyring.policy.people.contains(where: { $0.value.removed == nil && $0.value.hasMail(mail.lowercased()) }
+      )
+    else { return nil }
+    return try member(mail)
+  }
+
   /// Returns a key from the user's own GnuPG keyring, or from a file.
   ///
   /// - Parameter word: a fingerprint, or the path of a file.

@@ -17,6 +17,8 @@ enum TrustCommand: Command {
       "A store can easily be replaced by a copy with another reader. Therefore each machine accepts the people of a "
         + "store once: compare the fingerprints with those that you know from another source, such as `gpg "
         + "--list-keys` on your other machine. The command shows what has changed since the last time.",
+      "If the store has a remote, the command first receives what the remote has, as `keytree sync --pull-only` does. "
+        + "If it cannot, it reports why and shows the policy of this clone.",
       "Scripts give the full fingerprint of the admin who must have signed the policy. A policy that is not newer "
         + "than the accepted one is never accepted in this way.",
     ],
@@ -30,6 +32,9 @@ enum TrustCommand: Command {
   static func run(_ call: CommandCall) throws -> ExitCode {
     let expected = try expectedAdmin(call)
     let (path, host) = (try call.storePath(), try call.host())
+    var options = Synchronization.Options()
+    options.asksPerson = call.mayAsk
+    try RemoteReception(call, options).receiveForTrust()
     let trust: Trust
     do {
       trust = try Trust(at: path, host: host)
@@ -50,7 +55,7 @@ enum TrustCommand: Command {
     let isAccepted = trust.standing == .accepted
     if !call.globals.json { show(trust, call.console) }
     if let obstacle = trust.obstacle { throw refusal(obstacle) }
-    guard trust.signer != nil else { throw noOwnKey }
+    guard trust.signer != nil else { throw noOwnKey(try OwnKeys(host: try call.host())) }
     if let expected { try check(trust, signedBy: expected) }
     if !isAccepted {
       if expected == nil, try !call.console.confirm("Accept these people on this machine") {
@@ -98,10 +103,10 @@ enum TrustCommand: Command {
         : "restore `policy.json`, its signature and `keys` from git or a backup, or ask an admin you know")
   }
 
-  private static var noOwnKey: CommandError {
+  private static func noOwnKey(_ keys: OwnKeys) -> CommandError {
     .other(
       .cannotDecrypt, message: "cannot accept the policy: none of your secret keys belongs to a person in it",
-      hint: "import the secret key from your other machine (`gpg --export-secret-keys`), or ask an admin")
+      hint: JoinHint.text(for: keys))
   }
 
   private static func check(_ trust: Trust, signedBy expected: Fingerprint) throws {

@@ -1,6 +1,7 @@
 internal import CGPGME
 internal import Encoding
 internal import KeyringModel
+internal import Secrets
 
 extension Context {
   /// Runs an operation of libgpgme on a stack that is wiped afterwards.

@@ -76,7 +76,7 @@ package struct UserKeyring: Sendable {
     return bytes
   }
 
-  private func context() throws(EngineError) -> Context {
+  func context() throws(EngineError) -> Context {
     let found = try EngineProgram.find(searchPath: locations.searchPath)
     let program = try Library.program(
       found.gpg, rememberedIn: locations.runtimeBase, processStarted: {})

@@ -172,14 +172,7 @@ package struct Git: Sendable {
     }
     if message.contains("not a git repository") { return .notARepository(path: folder) }
     if message.contains(".lock': File exists") { return .locked(path: Self.quoted(in: message) ?? folder) }
-    // The last line of the message. If that only says that nothing could be read, the reason is in the line above it,
-    // which may be from ssh.
-    var lines = message.split(separator: "\n")
-    if let end = lines.firstIndex(where: { $0.contains("Could not read from remote repository") }), end > 0 {
-      lines = [lines[end - 1]]
-    }
-    let words = lines.last { $0.hasPrefix("fatal: ") || $0.hasPrefix("error: ") } ?? lines.last ?? ""
-    return .failed(command: command, status: status, message: String(words))
+    return .failed(command: command, status: status, message: FailureReason.text(in: outcome.errors))
   }
 
   /// Runs a command for the user, with the streams and the terminal of this process.

@@ -10,7 +10,8 @@ package enum GitError: Error, Equatable, Sendable {
   case tooOld(version: String)
   /// Git could not be started, or its output exceeded the limit.
   case process(ProcessError)
-  /// Git exited with a nonzero status. The message is from git and may contain any characters.
+  /// Git exited with a nonzero status. The message is the reason that git, ssh or the remote has reported, on one line
+  /// of limited length. It may contain any characters.
   case failed(command: String, status: Int32, message: String)
   /// A signal ended git.
   case killed(command: String, signal: Int32)
@@ -79,6 +80,8 @@ package enum SyncError: Error, Equatable, Sendable {
   case uncommitted([String])
   /// The cloned repository has no store at its top.
   case noStoreInClone(url: String)
+  /// The repository to clone has several branches, and its `HEAD` refers to none of them; their names.
+  case severalBranches(url: String, [String])
   /// No remote is configured, or there are several and none is named `origin`; their names.
   case noRemote(among: [String])
   /// The branch has no commit yet.

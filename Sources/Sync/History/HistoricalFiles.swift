@@ -1,7 +1,7 @@
 package import Keyring
 package import KeyringModel
 
-/// Finds missing files of items in the history without using a secret key.
+/// Finds missing and damaged files of items in the history without using a secret key.
 package struct HistoricalFiles: Sendable {
   private let repository: Repository
   private let objects: ObjectReader
@@ -15,17 +15,17 @@ package struct HistoricalFiles: Sendable {
     objects = ObjectReader(git: repository.git)
   }
 
-  /// Finds missing files at their paths, on any branch or reflog.
+  /// Finds lost files at their paths, on any branch or reflog.
   ///
-  /// A missing record is replaced by the one in the index if the history contains it, otherwise by the newest verified
-  /// one. A missing encrypted file is replaced by the one with the digest in its record.
+  /// A lost record is replaced by the one in the index if the history contains it. A missing one is otherwise replaced
+  /// by the newest verified one. A lost encrypted file is replaced by the one with the digest in its record.
   ///
   /// - Parameters:
-  ///   - missing: The result of `Keyring.missingFiles()`.
+  ///   - missing: The results of `Keyring.missingFiles()` and `Keyring.damagedFiles()`.
   ///   - keyring: The store, whose policy is used to verify records.
-  /// - Returns: The bytes by path in the store, for `Keyring.restore(_:)`.
+  /// - Returns: The bytes by path in the store, for `Keyring.restore(_:replacing:)`.
   /// - Throws: The errors of `Git.run`; `KeyringError` if GnuPG cannot be used.
-  package func find(_ missing: [MissingFiles], for keyring: Keyring) throws -> [String: [UInt8]] {
+  package func find(_ missing: [LostFiles], for keyring: Keyring) throws -> [String: [UInt8]] {
     var found: [String: [UInt8]] = [:]
     for start in stride(from: 0, to: missing.count, by: Self.pieceSize) {
       let piece = missing[start..<min(start + Self.pieceSize, missing.count)]
@@ -101,7 +101,7 @@ package struct HistoricalFiles: Sendable {
 
   /// Returns the verified records that match the lines of the index, otherwise the newest verified ones.
   private func records(
-    _ missing: [MissingFiles], _ keyring: Keyring
+    _ missing: [LostFiles], _ keyring: Keyring
   ) throws -> [ItemPath: VerifiedRecord] {
     let files = try objects.contents(
       of: try contents(at: missing.map(\.recordFile)), limit: RecordFile.maximumSize)
@@ -115,7 +115,9 @@ package struct HistoricalFiles: Sendable {
       let versions = verified[item.path] ?? []
       chosen[item.path] =
         versions.first { $0.record == item.line }
-        ?? versions.max { $0.record.modified < $1.record.modified }
+        // The index may be wrong, so it does not decide that an older version replaces a record that exists.
+        ?? (item.damaged[item.recordFile] == nil
+          ? versions.max { $0.record.modified < $1.record.modified } : nil)
     }
     return chosen
   }

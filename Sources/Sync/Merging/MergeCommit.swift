@@ -35,7 +35,8 @@ struct MergeCommit {
     _ files: MergedFiles, after marker: CommitJournal.Marker, subject: String, isFastForward: Bool,
     timeout: Double
   ) throws -> Bool {
-    try requireUntouched(files.others)
+    // Files that are withheld are not written to the work tree.
+    if keyring.isAccepted { try requireUntouched(files.others) }
     let names = try names(of: Set(files.store.keys))
     var strangers: [String] = []
     let count = try keyring.replace(files.store, ifCountIs: marker.count, subject: subject) { path, bytes in
@@ -76,7 +77,7 @@ struct MergeCommit {
     // These files are written before the commit. If the process is interrupted in between, the next merge finds them in
     // place. If they were written afterwards, an interruption would leave the old files, and the next commit by plain
     // git would revert the change.
-    try place(others)
+    if keyring.isAccepted { try place(others) } else { try withhold(others, hash) }
     if isFastForward {
       try git.run(["update-ref", "-m", subject, branch, theirs, ours])
     } else {
@@ -92,6 +93,22 @@ struct MergeCommit {
           merging: MergedCommits(branch: branch, ours: ours, theirs: theirs)))
     }
     try git.run(["update-index", "-z", "--index-info"], input: content.indexEntries(hash))
+  }
+
+  /// Updates files that are not part of the store to the remote's version in git's index, but not in the work tree. The
+  /// user has not accepted a policy yet that could allow them.
+  private func withhold(_ others: [String: OtherFile], _ hash: GitHash) throws {
+    if others.isEmpty { return }
+    var content = CommitContent()
+    for (path, file) in others {
+      content.files[path] = file.name.map { .name($0) } ?? .removed
+      content.modes[path] = file.mode
+    }
+    try repository.git.run(["update-index", "-z", "--index-info"], input: content.indexEntries(hash))
+    let present = others.filter { $0.value.name != nil }.keys.sorted()
+    if present.isEmpty { return }
+    try repository.git.run(
+      ["update-index", "--skip-worktree", "-z", "--stdin"], input: present.flatMap { Array($0.utf8) + [0] })
   }
 
   /// Updates files that are not part of the store to the remote's version, in git's index and in the work tree.

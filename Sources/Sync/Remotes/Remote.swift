@@ -96,7 +96,11 @@ package struct Remote: Sendable, Equatable {
     }
     if !refusals.isEmpty, refusals.allSatisfy(isRace) { return false }
     if let refusal = refusals.first {
-      throw GitError.failed(command: "push", status: 1, message: String(refusal.dropFirst(1)))
+      // `!`, a tab, the two references, a tab, and the reason; a hook of the remote writes its own to standard error.
+      let words = String(refusal.split(separator: "\t").last ?? refusal)
+      let reason = FailureReason.text(in: outcome.errors)
+      throw GitError.failed(
+        command: "push", status: 1, message: reason.isEmpty ? words : "\(words); \(reason)")
     }
     throw git.failure(arguments, outcome)
   }

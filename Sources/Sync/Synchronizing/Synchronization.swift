@@ -2,6 +2,9 @@ package import Keyring
 package import KeyringModel
 
 /// Synchronizes a store with a remote branch: commit, fetch, merge, push.
+///
+/// With a keyring whose policy this machine has not accepted, it only receives: the files become those of the remote,
+/// as in a new clone. Nothing is trusted because of that; the user accepts or rejects the policy afterwards.
 package struct Synchronization {
   /// The options of a synchronization.
   package struct Options: Sendable {
@@ -121,7 +124,7 @@ package struct Synchronization {
       }
       let tip = try repository.git.commit("refs/heads/\(remote.branch)")
       guard let tip else { throw SyncError.noCommit }
-      if tip != theirs, !options.pullsOnly {
+      if tip != theirs, !isReceiving {
         try refuseStrays(from: theirs, to: tip)
         let count =
           if let theirs { try repository.git.count(from: theirs, to: tip) } else {
@@ -130,13 +133,16 @@ package struct Synchronization {
         guard try remote.push(tip, network) else { continue }
         report.sent = count
       }
-      if let last = options.pullsOnly ? theirs : tip {
+      if let last = isReceiving ? theirs : tip {
         try repository.git.run(["update-ref", remote.seen, last])
       }
       return report
     }
     throw SyncError.tooBusy(attempts: options.attempts)
   }
+
+  /// True if nothing is pushed.
+  private var isReceiving: Bool { options.pullsOnly || !keyring.isAccepted }
 
   /// Throws an error if the push contains files that every other machine would refuse.
   private func refuseStrays(from theirs: String?, to tip: String) throws {
@@ -200,12 +206,7 @@ package struct Synchronization {
     let settled = try journal.isSettled(for: repository.identity) ? try journal.readMarker() : nil
     guard let marker = settled else { return false }
     let bases = try repository.git.mergeBases(head, theirs)
-    let judge = try judge(of: theirs, since: bases.first)
-    var merge = try TreeMerge(
-      bases: bases.isEmpty ? [marker.hash.emptyTree] : bases, ours: head, theirs: theirs, in: repository,
-      keyring: keyring, judge: judge)
-    merge.takesTheirPolicy = options.takesTheirPolicy
-    let files = try merge.files()
+    let files = try mergedFiles(head, theirs, bases, marker)
     try checkPolicy(files)
     // If changes were refused, a merge commit is created, which reverts them for all users.
     let isFastForward = bases == [head] && files.equalsTheirs
@@ -228,6 +229,26 @@ package struct Synchronization {
     report.olderVersions += files.olderVersions
     report.hasNewPolicy = report.hasNewPolicy || files.store.keys.contains(where: Self.isAboutPeople)
     return true
+  }
+
+  /// Returns the result of the merge of two commits.
+  ///
+  /// - Throws: `KeyringError` with `policyNotTrusted` if no policy was accepted and the local branch has commits of its
+  ///   own; the errors of `TreeMerge`.
+  private func mergedFiles(
+    _ head: String, _ theirs: String, _ bases: [String], _ marker: CommitJournal.Marker
+  ) throws -> MergedFiles {
+    guard keyring.isAccepted else {
+      // Which of two versions is used depends on who may sign it, which the accepted policy decides.
+      guard bases == [head] else { throw KeyringError.policyNotTrusted(.notPinned) }
+      return try UnacceptedFiles(from: head, to: theirs, in: repository).files()
+    }
+    let judge = try judge(of: theirs, since: bases.first)
+    var merge = try TreeMerge(
+      bases: bases.isEmpty ? [marker.hash.emptyTree] : bases, ours: head, theirs: theirs, in: repository,
+      keyring: keyring, judge: judge)
+    merge.takesTheirPolicy = options.takesTheirPolicy
+    return try merge.files()
   }
 
   /// Returns the keyring whose policy is used to verify the items of a commit: the policy of the commit if it follows

@@ -40,8 +40,12 @@ package enum UserFile {
     guard file >= 0 else { throw UserFileError(action: "open", path: path, errno: errno) }
     defer { close(file) }
     var facts = stat()
-    guard unsafe fstat(file, &facts) == 0 else { throw UserFileError(action: "open", path: path, errno: errno) }
-    guard facts.st_mode & S_IFMT == S_IFREG else { throw UserFileError(action: "read", path: path, errno: EINVAL) }
+    guard unsafe fstat(file, &facts) == 0 else {
+      throw UserFileError(action: "open", path: path, errno: errno)
+    }
+    guard facts.st_mode & S_IFMT == S_IFREG else {
+      throw UserFileError(action: "read", path: path, errno: EINVAL)
+    }
     guard facts.st_uid == geteuid() || facts.st_uid == 0, facts.st_mode & 0o022 == 0 else {
       throw UserFileError(action: "trust", path: path, errno: EPERM)
     }
@@ -67,7 +71,8 @@ package enum UserFile {
     }
     // The new content replaces the old one in one step, so that another process never reads a part of it.
     let temporary = "\(target).\(getpid()).new"
-    let file = unsafe keytree_openat(AT_FDCWD, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    let file = unsafe keytree_openat(
+      AT_FDCWD, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard file >= 0 else { throw UserFileError(action: "create", path: temporary, errno: errno) }
     do {
       defer { close(file) }
@@ -80,6 +85,14 @@ package enum UserFile {
       unsafe unlink(temporary)
       throw error
     }
+  }
+
+  /// Returns true if a folder exists at the path.
+  ///
+  /// - Parameter path: the path as the user typed it.
+  package static func isFolder(_ path: String) -> Bool {
+    var facts = stat()
+    return unsafe stat(path, &facts) == 0 && facts.st_mode & S_IFMT == S_IFDIR
   }
 
   /// Replaces the content of an existing file. The content is not secret.

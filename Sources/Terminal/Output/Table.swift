@@ -67,7 +67,9 @@ package struct Table: Sendable {
     case .terminal:
       let widths = width.map(fittingWidths) ?? widths
       let header = align(header, widths)
-      return [hasColor ? "\u{1B}[1m" + header + "\u{1B}[0m\n" : header + "\n"].map { TerminalText(composed: $0) }
+      return [hasColor ? "\u{1B}[1m" + header + "\u{1B}[0m\n" : header + "\n"].map {
+        TerminalText(composed: $0)
+      }
         + rows.map { TerminalText(composed: align($0, widths) + "\n") }
     }
   }

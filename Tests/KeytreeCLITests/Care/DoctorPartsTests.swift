@@ -80,7 +80,7 @@ struct DoctorPartsTests {
     #expect(try judge(key(), ring: key(revoked: true)).text.contains("but not yet in the store"))
     #expect(try judge(key(), ring: key(disabled: true)).text.contains("you have disabled it"))
     let stale = try judge(key(expires: days(-1)), ring: key(expires: days(900)))
-    #expect(stale.state == .wrong && stale.advice?.contains("--export") == true)
+    #expect(stale.state == .wrong && stale.advice?.contains("keytree group refresh") == true)
     #expect(try judge(key(), isMine: false).text.contains("its secret key is not available"))
   }
 }

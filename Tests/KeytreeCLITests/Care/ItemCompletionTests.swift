@@ -128,7 +128,7 @@ struct ItemCompletionTests {
   @Test("completion works in zsh", .enabled(if: isInstalled("zsh"), "zsh is not installed"))
   func zsh() throws {
     let (world, environment) = try prepare()
-    world.run("add", "localhost:8080/alice", input: [1])
+    world.run("add", "generic:localhost:8080/alice", input: [1])
     world.run("add", "my host/a b", input: [1])
     // Completion needs a line editor, so zsh runs in its own pseudo-terminal: type the words, press TAB, read the
     // screen.

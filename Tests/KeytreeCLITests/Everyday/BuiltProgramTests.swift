@@ -23,7 +23,7 @@ struct BuiltProgramTests {
     let get = try PseudoTerminal(["get", "pty.example"], variables: world.variables)
     #expect(get.finish() == ("tops3cret\r\n", 0))
     let list = try PseudoTerminal(["ls"], variables: world.variables).finish()
-    #expect(list.text.hasPrefix("CLASS              CONTAINER    ACCOUNT  LABEL  GROUP    MODIFIED\r\n"))
+    #expect(list.text.hasPrefix("\u{1B}[1mCONTAINER    ACCOUNT  MODIFIED\u{1B}[0m\r\n"))
   }
 
   @Test("the keyboard interrupts a question, and nothing is stored")

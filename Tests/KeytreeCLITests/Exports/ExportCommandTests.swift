@@ -1,3 +1,4 @@
+import Arguments
 import CommandSupport
 import Foundation
 import KeyringModel
@@ -69,7 +70,7 @@ struct ExportCommandTests {
     let after = try summary(second)
     #expect(after.subtracting(before) == [])
     #expect(before.subtracting(after) == [])
-    #expect(before.count == 34)
+    #expect(before.count == 32)
   }
 
   @Test(
@@ -102,7 +103,7 @@ struct ExportCommandTests {
       process.waitUntilExit()
       return String(decoding: data, as: UTF8.self)
     }
-    #expect(try show("Mail/alice") == "=pw é\none\ntwo\notpauth://totp/x?secret=ABC")
+    #expect(try show("Mail/alice") == "=pw é\notpauth://totp/x?secret=ABC\none\ntwo")
     // Nothing was written outside the tree.
     let around = try FileManager.default.contentsOfDirectory(atPath: world.scratch.path)
     #expect(Set(around).isSubset(of: ["in.csv", "store", "tree", ".local", ".gnupg", "run"]), "\(around)")
@@ -197,5 +198,38 @@ struct ExportCommandTests {
     #expect(world.run("find", "-g", "work").lines.count == 1)
     #expect(world.run("get", "github.com/alice").text == "ü\u{0}\n")
     #expect(world.run("import", "json", file).lines == ["0 added, 1 already in the store"])
+  }
+
+  @Test(
+    "losses of attributes are reported before anything is decrypted",
+    arguments: [["csv", "--plaintext"], ["csv", "--plaintext", "--format", "bitwarden"]] as [[Word]])
+  func forecast(words: [Word]) throws {
+    let world = try CommandFixture.withoutGnuPG()
+    #expect(world.run("group", "create", "ops").code == .done)
+    let item: [Word] = ["add", "github.com/alice", "-r", "https", "-g", "ops"]
+    #expect(world.run(item, input: Array("secret".utf8)).code == .done)
+    let path = Word("\(world.folder.path)/out")
+    func export(_ more: Word...) -> CommandFixture.Result {
+      world.run(["export", words[0], path, "--explain"] + words.dropFirst() + more)
+    }
+    let refused = export()
+    #expect(refused.code == .failure && refused.text.contains("without"), "\(refused.diagnosticsText)")
+    #expect(refused.text.hasSuffix("would be: 1 exported, 1 of them incomplete\n"))
+    let plan = export("--dry-run", "--accept-loss")
+    #expect(plan.code == .done && plan.text == refused.text)
+    #expect(plan.diagnosticsText.contains("Nothing was decrypted or written."))
+    for result in [refused, plan] { #expect(result.diagnosticsText.contains("items decrypted: 0")) }
+    #expect(!FileManager.default.fileExists(atPath: "\(world.folder.path)/out"))
+  }
+
+  @Test("a secret that a format cannot contain is found after decryption, and nothing is written")
+  func lateLoss() throws {
+    let world = try CommandFixture.withoutGnuPG()
+    #expect(world.run("add", "github.com/alice", "-r", "https", input: [0xFF, 0xFE]).code == .done)
+    let path = Word("\(world.folder.path)/out")
+    #expect(world.run("export", "csv", path, "--plaintext", "--dry-run").code == .done)
+    let result = world.run("export", "csv", path, "--plaintext")
+    #expect(result.code == .failure && result.text.contains("NOT exported: its secret is not UTF-8 text"))
+    #expect(!FileManager.default.fileExists(atPath: "\(world.folder.path)/out"))
   }
 }

@@ -400,4 +400,71 @@ struct ExportRoundTripTests {
     #expect(
       draft.items[0].secret.publicBytes() == [0x30, 0x82, 0xFF] && draft.items[0].itemClass == .certificate)
   }
+
+  @Test(
+    "the forecast of an export reports no loss that the export does not have",
+    arguments: ImportFormat.allCases, Format.allCases)
+  func forecast(source: ImportFormat, format: Format) throws {
+    let items = Self.items(try Self.store(source))
+    let forecast = ExportForecast(items.map(\.record))
+    let prepared =
+      format == .keytree
+      ? PreparedExport([], as: KeytreeExport()) : format.prepare(forecast.entries.flatMap(\.items))
+    let real = format.prepare(items).report.entries
+    let losses = Dictionary(uniqueKeysWithValues: real.map { ($0.path, $0.losses) })
+    for entry in prepared.report.entries where !entry.losses.isEmpty {
+      #expect(losses[entry.path]?.isEmpty == false, "\(entry.line)")
+    }
+    let tree = PassExport(ExportEntry.entries(of: items)).report.entries
+    let treeLosses = Dictionary(uniqueKeysWithValues: tree.map { ($0.path, $0.losses) })
+    for entry in PassExport(forecast.entries).report.entries where !entry.losses.isEmpty {
+      #expect(treeLosses[entry.path]?.isEmpty == false, "\(entry.line)")
+    }
+  }
+
+  @Test(
+    "the account, the URL, the seed and the note of a login survive an export to pass and an import",
+    arguments: [
+      "login: x\n", "user: x\nurl: https://y.example\nfree text", "\n\n", "one\n  login: two\n", "text\n",
+    ])
+  func passLines(note: String) throws {
+    let login: Attributes = [.server: "a.example", .account: "alice", "url": "https://a.example/login"]
+    func field(_ name: String) -> Attributes {
+      var attributes = login
+      attributes["url"] = nil
+      attributes[.field] = .string(name)
+      return attributes
+    }
+    let items = [
+      password(login, Array("pw".utf8)), password(field("note"), Array(note.utf8)),
+      password(field("otp"), Array("otpauth://totp/x?secret=ABC".utf8)),
+    ]
+    let tree = PassExport(ExportEntry.entries(of: items))
+    let lost = tree.report.entries.filter { !$0.losses.isEmpty }
+    // A note that consists of line ends is not kept if other lines are taken.
+    #expect(
+      lost.map(\.line)
+        == (note == "\n\n" ? ["internet-password/a.example/alice/note: an import changes its secret"] : []))
+    let file = try #require(tree.files.first)
+    let content = file.content.copy()
+    let draft = PassImport.plan(PassEntry(components: file.components), plaintext: content)
+    let texts = draft.items.map { "\($0.field ?? "")=\($0.secret.text)" }
+    #expect(Set(texts).isSuperset(of: ["=pw", "otp=otpauth://totp/x?secret=ABC"]))
+    #expect(note == "\n\n" || texts.contains("note=\(note)"), "\(texts)")
+    #expect(
+      draft.items[0].attributes[.account] == "alice"
+        && draft.items[0].text("url") == "https://a.example/login")
+  }
+
+  @Test(
+    "an account or a URL with a line end adds no line to a file of pass",
+    arguments: ["x\notpauth://totp/evil", "x\ry"])
+  func injectedLines(text: String) throws {
+    let item = password(
+      [.server: "a.example", .account: .string(text), "url": .string("https://a.example/\(text)")],
+      Array("pw".utf8))
+    let tree = PassExport([ExportEntry(main: item)])
+    let file = try #require(tree.files.first)
+    #expect(!file.content.text.contains(text) && tree.report.lossCount == 1)
+  }
 }

@@ -131,12 +131,16 @@ extension CommandFixture {
 
   /// Runs git as the user would.
   @discardableResult
-  func git(_ words: String..., in folder: String = "store") throws -> String {
+  func git(_ words: String..., in folder: String = "store") throws -> String { try git(words, in: folder) }
+
+  /// Runs git with further variables.
+  @discardableResult
+  func git(_ words: [String], in folder: String = "store", more: [String: String] = [:]) throws -> String {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/git")
     process.arguments = words
     process.currentDirectoryURL = URL(fileURLWithPath: "\(self.folder.path)/\(folder)")
-    process.environment = variables
+    process.environment = variables.merging(more) { $1 }
     let pipe = Pipe()
     process.standardOutput = pipe
     try process.run()

@@ -35,12 +35,69 @@ struct ItemPastTests {
   func `a deleted key is restored by its application tag`(name: String) throws {
     let world = try CommandFixture()
     world.succeed(
-      "add", "-c", "key", "--attribute", "applicationTag=deploy", "--attribute", "applicationLabel=label",
+      "add", "--class", "key", "--attribute", "applicationTag=deploy", "--attribute",
+      "applicationLabel=label",
       input: "secret")
     world.succeed("rm", Word(name))
     #expect(world.run("undelete", "key:label").code == .notFound)
     world.succeed("undelete", Word(name))
     #expect(world.run("get", Word(name)).text == "secret")
+  }
+
+  @Test func `the secret of a date is the one that was in the store at its end`() throws {
+    let world = try CommandFixture()
+    world.succeed("add", "a.example/alice", input: "0")
+    for number in 1...2 { world.succeed("set", "a.example/alice", "--secret", input: "\(number)") }
+    // Each commit gets another date; the first one creates the store.
+    let dates = [
+      "2026-01-01T09:00:00Z", "2026-01-01T10:00:00Z", "2026-01-02T10:00:00Z", "2026-01-03T10:00:00Z",
+    ]
+    let commits = try world.git("rev-list", "--reverse", "HEAD").split(separator: "\n")
+    try #require(commits.count == dates.count)
+    var parent: String?
+    for (commit, date) in zip(commits, dates) {
+      let tree = try world.git("rev-parse", "\(commit)^{tree}").trimmingCharacters(in: .newlines)
+      let parents = parent.map { ["-p", $0] } ?? []
+      let people = ["-c", "user.name=A", "-c", "user.email=a@a.example"]
+      let new = try world.git(
+        people + ["commit-tree", "-m", "x", tree] + parents,
+        more: ["GIT_COMMITTER_DATE": date, "GIT_AUTHOR_DATE": date])
+      parent = new.trimmingCharacters(in: .newlines)
+    }
+    try world.git("update-ref", "HEAD", try #require(parent))
+    for (date, secret) in [
+      ("2026-01-01", "0"), ("2026-01-02", "1"), ("2026-01-02 09:00", "0"), ("2026-01-02T10:00:00Z", "1"),
+      ("2026-06-01", "2"), ("1 minute ago", "2"),
+    ] {
+      #expect(world.run("get", "a.example/alice", "--at", Word(date)).text == secret, "\(date)")
+    }
+    let early = world.run("get", "a.example/alice", "--at", "2025-12-31")
+    #expect(early.code == .notFound && early.diagnosticsText.contains("begins after 2025-12-31"))
+    let other = world.run("get", "a.example/alice", "--at", "tomorrow")
+    #expect(other.code == .notFound && other.diagnosticsText.contains("nor a date"))
+  }
+
+  @Test func `undelete alone lists what can be restored`() throws {
+    let world = try CommandFixture()
+    #expect(world.run("undelete").diagnosticsText.contains("No deleted item"))
+    world.succeed("add", "a.example/alice", "-l", "Gone", input: "one")
+    world.succeed("add", "a.example/alice", "--field", "note", input: "note")
+    world.succeed("add", "b.example/bob", input: "two")
+    world.succeed("add", "b.example/bob", "--field", "note", input: "note")
+    world.succeed("add", "c.example/carol", input: "three")
+    world.succeed("rm", "a.example/alice")
+    world.succeed("rm", "b.example/bob", "--field", "note")
+    world.succeed("mv", "c.example/carol", "d.example/carol")
+    let lines = world.run("undelete").text.split(separator: "\n").map {
+      $0.split(separator: "\t", omittingEmptySubsequences: false)
+    }
+    #expect(lines.map { $0[1] } == ["b.example/bob --field note", "a.example/alice"])
+    #expect(lines[1][2] == "Gone")
+    #expect(world.run("undelete", "--explain").diagnosticsText.contains("items decrypted: 1") == false)
+    let json = world.run("undelete", "--json").text
+    #expect(json.contains("\"deleted\":\"20") && json.contains("\"author\":"))
+    world.succeed("undelete", Word(String(lines[1][3])))
+    #expect(world.run("get", "a.example/alice", "--field", "note").text == "note")
   }
 
   @Test func `history needs neither GnuPG nor a key`() throws {

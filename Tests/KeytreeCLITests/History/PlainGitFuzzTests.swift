@@ -81,7 +81,7 @@ struct PlainGitFuzzTests {
   private func expectAll(
     _ sides: [Side], _ store: String, _ clones: PlainGitTests.Clones, _ comment: Comment
   ) throws {
-    let lines = try clones.program.succeed(["--store", store, "find", "--json", "-c", "internet-password"])
+    let lines = try clones.program.succeed(["--store", store, "find", "--json", "--class", "internet-password"])
       .split(separator: "\n")
     var secrets: Set<String> = []
     var labels: Set<String> = []

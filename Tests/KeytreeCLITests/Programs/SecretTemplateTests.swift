@@ -21,6 +21,23 @@ struct SecretTemplateTests {
     #expect(template?.references.map(\.text) == references)
   }
 
+  @Test(
+    "text that was meant as a reference and is not one is an error, other templates are left alone",
+    arguments: [
+      ("{{ keytree:generic-password/a/b }}", true), ("{{keytree.a.b}}", true), ("{{ KEYTREE://a }}", true),
+      ("{{ secret \(path) }}", true), ("{{ \"\(path)\" }}", true), ("{{ x | keytree }}", false),
+      ("{{ .Values.token }}\nkeytree://", false), ("{ keytree }", false), ("{{ x }} \(path)", false),
+    ])
+  func looksLikeReference(text: String, isError: Bool) {
+    if isError {
+      #expect(throws: SecretTemplate.Problem.looksLikeReference(line: 2)) {
+        try SecretTemplate(Array("\n\(text)".utf8))
+      }
+    } else {
+      #expect((try? SecretTemplate(Array(text.utf8)))?.references == [])
+    }
+  }
+
   @Test("an error in a template names the line")
   func line() {
     #expect(throws: SecretTemplate.Problem.noReference(line: 3)) {

@@ -71,6 +71,7 @@ enum Placeholders {
           || shape == "0000-00-00 00:00"
       }
     ),
+    ("<DAY>", { text in text.map { $0.isNumber ? "0" : String($0) }.joined() == "0000-00-00" }),
     ("<ANY>", { _ in true }),
   ]
 }

@@ -24,8 +24,18 @@ import Testing
     let keyring = try world.store.open()
     let found = try HistoricalFiles(in: world.requireRepository()).find(
       try keyring.missingFiles(), for: keyring)
-    return try keyring.restore(found)
+    return try files(keyring.restore(found))
   }
+
+  /// Returns the paths of the restored files. There are no other repairs.
+  private func files(_ repairs: [Repair]) throws -> [String] {
+    try repairs.map { repair in
+      guard case .restoredFile(let path) = repair else { throw Unexpected(repair: repair) }
+      return path
+    }.sorted()
+  }
+
+  private struct Unexpected: Error { let repair: Repair }
 
   @Test("missing files are restored unchanged", arguments: [[true, false], [false, true], [true, true]])
   func missing(parts: [Bool]) throws {
@@ -58,10 +68,10 @@ import Testing
     #expect(try keyring.restore([record: unsigned, secret: message]).isEmpty, "both files exist")
     try FileManager.default.removeItem(at: world.file(record))
     #expect(try keyring.restore([record: unsigned]).isEmpty)
-    #expect(try keyring.restore([record: signed, "items/a.txt": [1]]) == [record])
+    #expect(try files(keyring.restore([record: signed, "items/a.txt": [1]])) == [record])
     try FileManager.default.removeItem(at: world.file(secret))
     #expect(try keyring.restore([secret: message + [0]]).isEmpty)
-    #expect(try keyring.restore([secret: message]) == [secret])
+    #expect(try files(keyring.restore([secret: message])) == [secret])
     #expect(try world.store.open().text(of: item) == "new")
   }
 }

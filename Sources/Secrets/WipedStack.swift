@@ -2,14 +2,14 @@ internal import CSystem
 
 /// A thread for work with plaintext.
 ///
-/// libgpgme copies its input and output through buffers on the stack. Measured: with callbacks for the plaintext and
-/// the data object marked as sensitive, one copy remains in the process. On a stack that is wiped afterwards none
-/// remains.
-enum WipedStack {
+/// Libraries leave copies of their input and output in buffers on the stack. Measured for libgpgme: with callbacks for
+/// the plaintext and the data object marked as sensitive, one copy remains in the process. On a stack that is wiped
+/// afterwards none remains.
+package enum WipedStack {
   /// Runs a closure to its end on a stack that is wiped before this function returns.
   ///
   /// - Parameter body: The work.
-  static func run(_ body: () -> Void) {
+  package static func run(_ body: () -> Void) {
     withoutActuallyEscaping(body) { body in
       let job = Job(body)
       withExtendedLifetime(job) {

@@ -1,0 +1,62 @@
+internal import Keyring
+internal import KeyringModel
+
+/// Methods for items that differ from others only in their group.
+extension CommandCall {
+  /// Throws an error if an item with the same name exists in another group and no group was given. A second item would
+  /// be stored without notice, possibly for more readers, instead of the new secret of the first one.
+  ///
+  /// - Parameters:
+  ///   - item: the item to store, in the default group.
+  ///   - existing: the item with this name in the default group, if it exists.
+  ///   - mayReplace: true if the secret of an existing item may be replaced.
+  ///   - index: the index to search.
+  /// - Throws: `other` with `alreadyExists`, or with `ambiguous` if the secret of either item may be replaced;
+  ///   `KeyringError`.
+  func refuseOtherGroups(
+    _ item: NewItem, existing: ItemRecord?, mayReplace: Bool, in index: Index
+  ) throws {
+    // The existing item is reported by the caller.
+    if existing != nil, !mayReplace { return }
+    let groups = try groups(ofItemsLike: item, in: index).filter { $0 != item.group }
+    guard let group = groups.first else { return }
+    let path = try item.path().text
+    let others =
+      (groups.count == 1 ? "group " : "groups ") + groups.map(ErrorReport.quote).joined(separator: ", ")
+    let change = groups.map { "`-g \($0)`" }.joined(separator: " or ")
+    guard mayReplace else {
+      throw CommandError.other(
+        .alreadyExists, message: "cannot store \(path): it already exists in \(others)",
+        hint:
+          "`--update -g \(group)` replaces its secret; `-g \(item.group)` adds another item, which the members of "
+          + "group \(ErrorReport.quote(item.group)) can read")
+    }
+    let action = existing == nil ? "adds another item for" : "replaces the secret of the item in"
+    throw CommandError.other(
+      .ambiguous,
+      message: existing == nil
+        ? "cannot store \(path): it exists in \(others), and no group was given"
+        : "cannot store \(path): it exists in group \(ErrorReport.quote(item.group)) and in \(others)",
+      hint: "\(change) replaces the secret there; `-g \(item.group)` \(action) group "
+        + ErrorReport.quote(item.group))
+  }
+
+  /// Returns the groups of the items with the class and the primary key of an item, sorted.
+  private func groups(ofItemsLike item: NewItem, in index: Index) throws -> [String] {
+    let key = PrimaryKey(itemClass: item.itemClass, attributes: item.attributes, group: "")
+    var predicates: [Predicate] = []
+    for (name, value) in key.values {
+      // Values of other types can be equal in several forms.
+      guard case .string = value else { continue }
+      predicates.append(.equal(name, value))
+    }
+    var query = Query(itemClass: item.itemClass, predicates: predicates)
+    query.includesFields = true
+    let matches = try index.find(query)
+    explain(matches.statistics)
+    let same = matches.items.filter { record in
+      PrimaryKey(itemClass: record.itemClass, attributes: record.attributes, group: "") == key
+    }
+    return Set(same.map(\.group)).sorted()
+  }
+}

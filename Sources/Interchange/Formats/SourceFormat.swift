@@ -1,0 +1,84 @@
+internal import Encoding
+package import Secrets
+
+/// A format of a file that can be imported.
+package enum SourceFormat: String, CaseIterable, Sendable {
+  /// A CSV file of a browser or a password manager.
+  case csv
+  /// An unencrypted JSON export of Bitwarden.
+  case bitwarden
+  /// An archive of 1Password.
+  case onePassword = "1pux"
+  /// An XML export of KeePass.
+  case keePass = "keepass-xml"
+  /// A `.netrc` or `.authinfo` file.
+  case netrc
+  /// The output of macOS `security dump-keychain -d`.
+  case keychainDump = "keychain-dump"
+  /// An export of keytree.
+  case keytree = "json"
+
+  /// Detects the format of a file from its content.
+  ///
+  /// - Parameter bytes: the content of the file.
+  /// - Returns: the format; nil if the content is not certain to be in one of the formats.
+  /// - Throws: `empty`; `json` for a file that begins like JSON and is damaged.
+  package static func detect(_ bytes: borrowing SecretBytes) throws(SourceError) -> SourceFormat? {
+    guard !bytes.isEmpty else { throw .empty }
+    switch unsafe bytes.withBytes({ unsafe beginning(of: $0) }) {
+    case .json:
+      let json = try SecretJSON(source: bytes)
+      if json["format"]?.text?.isEqual(toText: "keytree") == true { return .keytree }
+      return json["encrypted"] != nil || json["items"]?.elements != nil ? .bitwarden : nil
+    case .format(let format): return format
+    case .other:
+      // A file that cannot be read as a table, or whose columns are unknown, is not certain to be CSV.
+      guard let header = try? CSVReader.header(of: bytes), (try? CSVDialect.detect(header)) != nil else {
+        return nil
+      }
+      return .csv
+    }
+  }
+
+  private enum Beginning {
+    case json
+    case format(SourceFormat)
+    case other
+  }
+
+  // The number of bytes in which the root element of an XML file is expected.
+  private static let rootLimit = 4096
+
+  private static func beginning(of file: UnsafeRawBufferPointer) -> Beginning {
+    if unsafe file.starts(with: [0x50, 0x4B, 0x03, 0x04]) {
+      return unsafe contains("export.data", file) ? .format(.onePassword) : .other
+    }
+    let mark = unsafe file.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+    let start = unsafe file[mark...].firstIndex { $0 > 0x20 } ?? file.count
+    let text = unsafe UnsafeRawBufferPointer(rebasing: file[start...])
+    switch unsafe text.first {
+    case UInt8(ascii: "{"), UInt8(ascii: "["): return .json
+    case UInt8(ascii: "<"):
+      let beginning = unsafe UnsafeRawBufferPointer(rebasing: text.prefix(rootLimit))
+      return unsafe contains("<KeePassFile", beginning) ? .format(.keePass) : .other
+    default: break
+    }
+    if unsafe text.starts(with: "keychain: \"".utf8) { return .format(.keychainDump) }
+    return unsafe isNetrc(text) ? .format(.netrc) : .other
+  }
+
+  /// Returns true if the first word that is not in a comment begins an entry of a netrc file.
+  private static func isNetrc(_ text: UnsafeRawBufferPointer) -> Bool {
+    var start = 0
+    while start < text.count, unsafe text[start] == UInt8(ascii: "#") {
+      let end = unsafe text[start...].firstIndex(of: UInt8(ascii: "\n")) ?? text.count
+      start = unsafe text[end...].firstIndex { $0 > 0x20 } ?? text.count
+    }
+    let end = unsafe text[start...].firstIndex { $0 <= 0x20 } ?? text.count
+    return ["machine", "default", "macdef"].contains { unsafe text[start..<end].elementsEqual($0.utf8) }
+  }
+
+  private static func contains(_ text: String, _ bytes: UnsafeRawBufferPointer) -> Bool {
+    unsafe ByteSearch.first(Array(text.utf8), in: bytes, from: 0) != nil
+  }
+}

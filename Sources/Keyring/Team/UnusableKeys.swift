@@ -1,0 +1,37 @@
+package import KeyringModel
+package import OpenPGP
+
+/// A member of some groups to whom nothing can be encrypted any more.
+package struct UnusableKey: Sendable, Equatable {
+  /// The fingerprint of the member's key.
+  package let person: Fingerprint
+  /// The reason why the key cannot be used.
+  package let problem: KeyProblem
+  /// The groups with this member, sorted.
+  package let groups: [String]
+}
+
+extension Keyring {
+  /// Returns the members of groups whose keys cannot be used, for example because they have expired. Nothing is
+  /// decrypted.
+  ///
+  /// - Parameter groups: The names of groups. A name without a group in the policy is ignored.
+  /// - Returns: The members, sorted by their fingerprints.
+  /// - Throws: `KeyringError.engine` if GnuPG cannot list the keys.
+  package func unusableKeys(ofMembersOf groups: Set<String>) throws(KeyringError) -> [UnusableKey] {
+    var membership: [Fingerprint: [String]] = [:]
+    for group in groups.sorted() {
+      for member in policy.groups[group] ?? [] { membership[member, default: []].append(group) }
+    }
+    var unusable: [UnusableKey] = []
+    for (person, groups) in membership.sorted(by: { $0.key < $1.key }) {
+      do throws(EngineError) {
+        _ = try engine.expectedRecipients([person])
+      } catch {
+        guard case .unusableKey(let person, let problem) = error else { throw .engine(error, nil) }
+        unusable.append(UnusableKey(person: person, problem: problem, groups: groups))
+      }
+    }
+    return unusable
+  }
+}

@@ -1,0 +1,92 @@
+internal import CommandSupport
+internal import Keyring
+internal import KeyringModel
+internal import Sync
+internal import Terminal
+
+/// The report of a synchronization as text and as JSON.
+struct SyncReport {
+  private let report: Synchronization.Report
+  private let pullsOnly: Bool
+
+  /// Creates the text of a report.
+  ///
+  /// - Parameters:
+  ///   - report: the result of the synchronization.
+  ///   - pullsOnly: true if nothing was meant to be pushed.
+  init(_ report: Synchronization.Report, pullsOnly: Bool) {
+    (self.report, self.pullsOnly) = (report, pullsOnly)
+  }
+
+  /// Prints the report: as data with `--json`, otherwise as diagnostics; and the warnings in both cases.
+  func print(_ call: CommandCall) {
+    if call.globals.json { call.console.write(json) } else { say(call.console) }
+    warn(call.console)
+  }
+
+  /// Prints the lines that say what was received, sent and merged.
+  func say(_ console: Console) {
+    for line in lines { console.say(line) }
+  }
+
+  /// Prints the warnings about refused, outdated and deleted items, even with `--quiet`.
+  func warn(_ console: Console) {
+    for line in warnings { console.complain(line) }
+  }
+
+  private var lines: [String] {
+    var lines: [String] = []
+    if report.received > 0 { lines.append("Received \(count(report.received, "change")).") }
+    if report.sent > 0 { lines.append("Sent \(count(report.sent, "change")).") }
+    if lines.isEmpty {
+      lines.append(pullsOnly ? "The remote has nothing new." : "Already up to date.")
+    }
+    if report.signed > 0 {
+      lines.append("Merged \(count(report.signed, "item")) that both sides changed.")
+    }
+    if report.resealed > 0 { lines.append("Re-encrypted \(count(report.resealed, "item")).") }
+    if report.newCopies > 0 {
+      lines.append("Kept \(count(report.newCopies, "conflict copy", "conflict copies")).")
+      lines.append("hint: `keytree resolve` lists the conflicts.")
+    }
+    if report.removedCopies > 0 {
+      lines.append(
+        "Removed \(count(report.removedCopies, "conflict copy", "conflict copies")) resolved on another machine."
+      )
+    }
+    return lines
+  }
+
+  /// The warnings about refused, outdated and deleted items, each with the committer if it is known.
+  private var warnings: [String] {
+    func by(_ committer: String?) -> String {
+      committer.map { " (committed by \($0))" } ?? ""
+    }
+    return report.refused.map { "\($0.warning)\(by($0.committer))" }
+      + report.olderVersions.map { record in
+        "keytree: warning: received an older version of \(record.reference.text), and kept it as a conflict copy"
+      }
+      + report.deletions.map { deletion in
+        "Deleted \(deletion.record.reference.text)\(by(deletion.committer))."
+      }
+  }
+
+  private func count(_ number: Int, _ noun: String, _ plural: String? = nil) -> String {
+    number == 1 ? "1 \(noun)" : "\(number) \(plural ?? noun + "s")"
+  }
+
+  private var json: [JSONMember] {
+    [
+      JSONMember("deleted", .array(report.deletions.map { .string($0.record.reference.text) })),
+      JSONMember("refused", .array(report.refused.map { .string($0.path) })),
+      JSONMember("signed", .integer(Int64(report.signed))),
+      JSONMember("conflictCopies", .integer(Int64(report.newCopies))),
+      JSONMember("conflictCopiesRemoved", .integer(Int64(report.removedCopies))),
+      JSONMember("merged", .bool(report.hasMerged)),
+      JSONMember("olderVersions", .array(report.olderVersions.map { .string($0.reference.text) })),
+      JSONMember("received", .integer(Int64(report.received))),
+      JSONMember("resealed", .integer(Int64(report.resealed))),
+      JSONMember("sent", .integer(Int64(report.sent))),
+    ]
+  }
+}

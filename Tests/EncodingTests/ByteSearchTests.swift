@@ -1,0 +1,65 @@
+import Encoding
+import TestSupport
+import Testing
+
+struct ByteSearchTests {
+  /// The definition: the first position at which the lower-case bytes are equal.
+  private static func first(_ text: [UInt8], in bytes: [UInt8], from start: Int) -> Int? {
+    func lower(_ byte: UInt8) -> UInt8 { (0x41...0x5A).contains(byte) ? byte | 0x20 : byte }
+    let last = bytes.count - text.count
+    guard start <= last else { return nil }
+    return (start...last).first { position in
+      text.indices.allSatisfy { lower(bytes[position + $0]) == text[$0] }
+    }
+  }
+
+  @Test(arguments: 0..<20)
+  func `a search that ignores case finds the same place as its definition`(seed: UInt64) {
+    var generator = SeededGenerator(seed: seed)
+    let alphabet = Array("aAbBzZ@[`{1\u{212A}".utf8)
+    func random(_ count: Int) -> [UInt8] {
+      (0..<count).map { _ in alphabet.randomElement(using: &generator) ?? 0 }
+    }
+    var found = 0
+    for _ in 0..<500 {
+      let bytes = random(Int.random(in: 0..<60, using: &generator))
+      let text = random(Int.random(in: 1..<4, using: &generator)).map {
+        (0x41...0x5A).contains($0) ? $0 | 0x20 : $0
+      }
+      let start = Int.random(in: 0...bytes.count, using: &generator)
+      let place = unsafe bytes.withUnsafeBytes {
+        unsafe ByteSearch.first(ignoringCase: text, in: $0, from: start)
+      }
+      #expect(place == Self.first(text, in: bytes, from: start), "\(text) in \(bytes) from \(start)")
+      if place != nil { found += 1 }
+    }
+    #expect(found > 50)
+  }
+}
+
+struct PastTimeTests {
+  private static let now = Timestamp(rfc3339: "2026-11-24T12:00:00Z") ?? .latest
+
+  @Test(
+    arguments: [
+      ("yesterday", "2026-11-23T12:00:00Z"), ("YESTERDAY", "2026-11-23T12:00:00Z"),
+      ("1 hour ago", "2026-11-24T11:00:00Z"), ("90 minutes ago", "2026-11-24T10:30:00Z"),
+      ("3 days ago", "2026-11-21T12:00:00Z"), ("2 weeks ago", "2026-11-10T12:00:00Z"),
+      ("1 month ago", "2026-10-25T12:00:00Z"), ("1 year ago", "2025-11-24T12:00:00Z"),
+      ("2026-11-01", "2026-11-01T23:59:59.999999Z"), ("2026-11-01 14:30", "2026-11-01T14:30:59.999999Z"),
+      ("2026-11-01 14:30:10", "2026-11-01T14:30:10.999999Z"),
+    ])
+  func `a time in the past is read as people write it`(text: String, expected: String) {
+    #expect(Timestamp(past: text, now: Self.now) == Timestamp(rfc3339: expected))
+  }
+
+  @Test(
+    arguments: [
+      "", "main", "HEAD~3", "deadbeef", "2026-13-01", "2026-02-30", "2026-11-01 25:00", "tomorrow",
+      "-1 days ago",
+      "x days ago", "3 fortnights ago", "3 days", "ago", "9223372036854775807 years ago", "2026-1-1",
+    ])
+  func `other text is not a time`(text: String) {
+    #expect(Timestamp(past: text, now: Self.now) == nil)
+  }
+}

@@ -1,0 +1,115 @@
+import Arguments
+import CommandSupport
+import Foundation
+import Terminal
+import TestSupport
+import Testing
+
+/// The user's settings, and named stores.
+@Suite("The user's settings")
+struct ConfigurationTests {
+  private let world: CommandFixture
+  private let file: String
+
+  init() throws {
+    world = try .withoutGnuPG()
+    file = world.folder.path + "/home/.config/keytree/config.json"
+    try FileManager.default.createDirectory(
+      atPath: world.folder.path + "/home", withIntermediateDirectories: true)
+  }
+
+  private func write(_ text: String, mode: Int = 0o600) throws {
+    try FileManager.default.createDirectory(
+      atPath: (file as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
+    try Data(text.utf8).write(to: URL(fileURLWithPath: file))
+    try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file)
+  }
+
+  @Test("settings are set, shown and removed, and other members are kept")
+  func settings() throws {
+    #expect(world.run("config").text == "")
+    try write("{\"future\":[1],\"generate\":{\"length\":30}}")
+    for words in [
+      ["clipboardSeconds", "10"], ["stores.work", "~/work"], ["generate.charset", "letters,digits"],
+    ] {
+      #expect(world.run(["config"] + words.map { Word($0) }).code == .done)
+    }
+    #expect(
+      world.run("config").text
+        == "clipboardSeconds\t10\ngenerate.charset\tletters,digits\ngenerate.length\t30\nstores.work\t~/work\n"
+    )
+    #expect(world.run("config", "generate.length").text == "30\n")
+    #expect(world.run("config", "--unset", "generate.length").code == .done)
+    #expect(world.run("config", "generate.length").code == .notFound)
+    let text = try String(contentsOfFile: file, encoding: .utf8)
+    #expect(text.contains("\"future\":[1]"))
+    let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int
+    #expect(mode == 0o600)
+  }
+
+  @Test(
+    "an invalid setting is refused, and nothing is written",
+    arguments: [
+      ["clipboardSeconds", "-1"], ["clipboardSeconds", "x"], ["generate.length", "0"],
+      ["generate.charset", "bogus"],
+      ["stores.work", "relative"], ["stores.a/b", "/x"], ["stores.", "/x"], ["bogus", "x"],
+      ["picker", "no-such-program"],
+      ["picker", ""], ["--unset"], ["--unset", "picker", "x"],
+    ])
+  func refused(words: [String]) {
+    let result = world.run(["config"] + words.map { Word($0) })
+    #expect(result.code == .usage || words[0] == "picker" && result.code == .failure)
+    #expect(!FileManager.default.fileExists(atPath: file))
+  }
+
+  @Test(
+    "a file that cannot be used is an error of every command that needs it",
+    arguments: [
+      "{", "[]", "{\"clipboardSeconds\":\"x\"}", "{\"stores\":[]}", "{\"picker\":1}",
+      "{\"generate\":{\"length\":-1}}",
+    ])
+  func damaged(text: String) throws {
+    try write(text)
+    let result = world.run("find")
+    #expect(result.code == .failure && result.diagnosticsText.contains("cannot use the settings in \(file)"))
+  }
+
+  @Test(
+    "a file that another user can write to is not used, because it names programs", arguments: [0o620, 0o602])
+  func unsafeFile(mode: Int) throws {
+    try write("{\"picker\":\"true\"}", mode: mode)
+    #expect(world.run("find").diagnosticsText.contains("cannot trust \(file)"))
+  }
+
+  @Test("a store has a name, and a default")
+  func stores() throws {
+    try write("{\"stores\":{\"work\":\"\(world.store)\"}}")
+    let elsewhere = ["KEYTREE_STORE": ""]
+    #expect(world.run(["add", "a.example", "--store", "work"], input: [0x78], more: elsewhere).code == .done)
+    #expect(world.run(["get", "a.example"], more: ["KEYTREE_STORE": "work"]).text == "x")
+    #expect(world.run(["get", "a.example"], more: elsewhere).code == .notFound)
+    #expect(world.run(["config", "defaultStore", "work"], more: elsewhere).code == .done)
+    #expect(world.run(["get", "a.example"], more: elsewhere).text == "x")
+    // A path is never a name.
+    let path = world.run(["get", "a.example", "--store", "./work"], more: elsewhere)
+    #expect(path.code != .done && path.diagnosticsText.contains("./work"))
+  }
+
+  @Test("a store is not asked for settings")
+  func storeIsNotAsked() throws {
+    try Data("{\"picker\":\"false\"}".utf8).write(to: URL(fileURLWithPath: world.store + "/config.json"))
+    #expect(world.run("config").text == "")
+  }
+
+  @Test("generated secrets follow the settings unless an option says otherwise")
+  func generated() throws {
+    try write("{\"generate\":{\"length\":12,\"charset\":\"digits\"}}")
+    #expect(world.run("generate", "a.example").code == .done)
+    let digits = world.run("get", "a.example").output
+    #expect(digits.count == 12 && digits.allSatisfy { (0x30...0x39).contains($0) })
+    #expect(world.run("add", "b.example", "--generate=5").code == .done)
+    #expect(world.run("get", "b.example").output.count == 5)
+    #expect(world.run("generate", "c.example", "40", "--charset", "lower").code == .done)
+    #expect(world.run("get", "c.example").output.allSatisfy { (0x61...0x7A).contains($0) })
+  }
+}

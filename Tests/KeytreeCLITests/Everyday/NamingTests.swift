@@ -1,0 +1,139 @@
+import Arguments
+import CommandSupport
+import Foundation
+import TestSupport
+import Testing
+
+/// The names that users type, and the choice among several items.
+@Suite("Names as users type them")
+struct NamingTests {
+  private let world: CommandFixture
+
+  init() throws {
+    world = try .withoutGnuPG()
+    try add("github.com/alice", "one", "-l", "GitHub")
+    try add("github.com/bob", "two")
+    try add("gitlab.example/alice", "three")
+    try add("--server", "four", "bank/My Bank", "-a", "main account")
+  }
+
+  private func add(_ name: Word, _ secret: String, _ more: Word...) throws {
+    let result = world.run(["add", name] + more, input: Array(secret.utf8))
+    guard result.code == .done else { throw CommandFixture.NoStore(reason: result.diagnosticsText) }
+  }
+
+  @Test(
+    "every name that find prints and the completion offers is accepted",
+    arguments: ["", "git", "bank/My", "github.com/"])
+  func offered(prefix: String) throws {
+    let offered = world.run("complete-items", Word(prefix))
+    #expect(offered.code == .done)
+    let names = offered.text.split(separator: "\n").map(String.init)
+    #expect(names.count == ["": 4, "git": 3, "bank/My": 1, "github.com/": 2][prefix])
+    for name in names {
+      #expect(name.hasPrefix(prefix))
+      #expect(world.run("get", Word(name)).code == .done)
+    }
+  }
+
+  @Test("the completion keeps a class in front of the name")
+  func completionOfClass() throws {
+    try add("generic:mailer/bot", "x")
+    #expect(world.run("complete-items", "generic:m").text == "generic:mailer/bot\n")
+    #expect(world.run("complete-items", "internet:mailer").text == "")
+  }
+
+  @Test("a script gets the candidates and nothing else")
+  func candidates() {
+    let result = world.run("get", "hub/ALICE")
+    #expect(result.code == .notFound && result.text == "")
+    #expect(result.diagnosticsText.contains("  github.com/alice  GitHub\n"))
+    #expect(result.diagnosticsText.contains("hint: these items have similar names"))
+    // Without an account of this name, those of the container are listed.
+    let accounts = world.run("get", "github.com/carol").diagnosticsText
+    #expect(accounts.contains("  github.com/alice") && accounts.contains("  github.com/bob"))
+    #expect(!accounts.contains("gitlab"))
+    #expect(world.run("get", "nowhere").diagnosticsText.contains("`keytree find WORD...`"))
+  }
+
+  @Test("at most ten candidates are listed")
+  func manyCandidates() throws {
+    for number in 0..<12 { try add(Word("many\(number).example/x"), "x") }
+    let lines = world.run("get", "many").diagnosticsText.split(separator: "\n")
+    #expect(lines.count { $0.hasPrefix("  many") } == 10)
+  }
+
+  @Test("on a terminal one candidate is taken, and of several the user chooses")
+  func choice() {
+    let one = world.run("get", "hub/alice", isTerminal: true)
+    #expect(one.code == .done && one.text == "one\n")
+    #expect(one.diagnosticsText.contains("using keytree://internet-password/github.com/alice."))
+    let number = world.run("get", "github", input: Array("2\n".utf8), isTerminal: true)
+    #expect(number.code == .done && number.text == "two\n")
+    #expect(number.diagnosticsText.contains("  1  github.com/alice  GitHub\n"))
+    let words = world.run("get", "git", input: Array("9\nnothing\nlab\n".utf8), isTerminal: true)
+    #expect(words.code == .done && words.text == "three\n")
+    let several = world.run("get", "github.com", input: Array("1\n".utf8), isTerminal: true)
+    #expect(several.text == "one\n", "several items have the exact name")
+    for answer in ["\n", ""] {
+      let none = world.run("get", "git", input: Array(answer.utf8), isTerminal: true)
+      #expect(none.code == .cancelled && none.text == "")
+    }
+  }
+
+  @Test(
+    "a command that changes something, or whose output is for a program, never chooses",
+    arguments: [
+      ["rm", "hub/alice"], ["set", "hub/alice", "-l", "x"], ["mv", "hub/alice", "x"],
+      ["cp", "hub/alice", "x"],
+      ["generate", "hub", "--update"], ["get", "hub/alice", "--json"], ["get", "hub/alice", "--out", "file"],
+      ["get", "hub/alice", "--no-input"], ["read", "hub/alice"], ["run", "-e", "X=hub/alice", "--", "true"],
+      ["rm", "github.com"],
+    ])
+  func unasked(words: [String]) {
+    let before = world.run("find", "--json").text
+    let result = world.run(words.map { Word($0) }, isTerminal: true)
+    #expect(result.text == "" && result.code != .done || words[0] == "generate")
+    #expect(!result.diagnosticsText.contains("using keytree://"))
+    if words[0] != "generate" { #expect(world.run("find", "--json").text == before) }
+  }
+
+  @Test("a URL gives protocol, account, host, port and path of a new item, and finds it with fewer parts")
+  func urls() throws {
+    try add("HTTPS://me%40work@Git.Example:8443/team?x=1", "url")
+    let line = world.run("get", "git.example:8443/me@work", "--attributes").text
+    for text in ["protocol\thttps", "port\t8443", "path\t/team", "account\tme@work", "server\tgit.example"] {
+      #expect(line.contains(text + "\n"))
+    }
+    for name in [
+      "https://git.example:8443/team", "https://git.example/login", "git.example", "Git.Example/me@work",
+    ] {
+      #expect(world.run("get", Word(name)).text == "url")
+    }
+    let secret = world.run("get", "https://me:hunter2@git.example/")
+    #expect(secret.code == .usage && !secret.diagnosticsText.contains("hunter2"))
+  }
+
+  @Test("host names are stored in lower case, other names of servers as typed")
+  func hosts() throws {
+    try add("Example.ORG/Alice", "x")
+    #expect(world.run("find", "example.org").text.contains("\texample.org\tAlice\t"))
+    #expect(world.run("get", "EXAMPLE.org/Alice").text == "x")
+    #expect(world.run("get", "example.org/alice").code == .notFound, "accounts are compared exactly")
+    #expect(world.run("find", "my bank").text.contains("\tbank/My Bank\t"))
+  }
+
+  @Test("the verbs of other programs work")
+  func verbs() {
+    #expect(world.run("insert", "verb/x", input: [0x78]).code == .done)
+    for words in [["list"], ["search", "verb"], ["ls"]] {
+      #expect(world.run(words.map { Word($0) }).text.contains("verb"))
+    }
+    #expect(world.run("copy", "verb/x", "verb/y").code == .done)
+    #expect(world.run("rename", "verb/y", "verb/z").code == .done)
+    #expect(world.run("move", "verb/z", "verb/w").code == .done)
+    #expect(world.run("delete", "verb/w").code == .done)
+    #expect(world.run("remove", "verb/x").code == .done)
+    #expect(world.run("find", "verb").code == .notFound)
+  }
+}

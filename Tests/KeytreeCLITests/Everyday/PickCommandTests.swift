@@ -1,0 +1,114 @@
+import Arguments
+import CommandSupport
+import Foundation
+import TestSupport
+import Testing
+
+/// `keytree pick` with the list on the terminal and with other programs.
+@Suite("Choosing a login")
+struct PickCommandTests {
+  private let world: CommandFixture
+
+  init() throws {
+    world = try .withoutGnuPG()
+    for (name, secret) in [
+      ("github.com/alice", "one"), ("github.com/bob", "two"), ("mail.example/alice", "three"),
+    ] {
+      #expect(world.run("add", Word(name), input: Array(secret.utf8)).code == .done)
+    }
+  }
+
+  /// Installs a picker: a shell script that is on the search path.
+  private func picker(_ script: String) throws -> [String: String] {
+    let folder = world.folder.path + "/bin"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    let path = folder + "/my-picker"
+    try Data("#!/bin/sh\n\(script)\n".utf8).write(to: URL(fileURLWithPath: path))
+    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+    let home = world.folder.path + "/home"
+    try FileManager.default.createDirectory(atPath: home, withIntermediateDirectories: true)
+    let variables = ["PATH": folder + ":/usr/bin:/bin"]
+    #expect(world.run(["config", "picker", "my-picker --flag 'two words'"], more: variables).code == .done)
+    return variables
+  }
+
+  @Test("the list on the terminal")
+  func list() {
+    let result = world.run("pick", "--print", input: Array("3\n".utf8), isTerminal: true)
+    #expect(result.code == .done && result.text == "three\n")
+    #expect(
+      result.diagnosticsText.contains("  1  github.com/alice\n  2  github.com/bob\n  3  mail.example/alice\n")
+    )
+    let one = world.run("pick", "bob", "--print")
+    #expect(
+      one.text == "two" && one.diagnosticsText.contains("Only keytree://internet-password/github.com/bob"))
+    #expect(world.run("pick", "--print").code == .cancelled, "without a terminal nothing is chosen")
+    #expect(world.run("pick", "nothing", "--print").code == .notFound)
+    #expect(world.run("pick", "--print", "--type").code == .usage)
+  }
+
+  @Test("a picker reads the lines, and the line that it prints is the choice")
+  func program() throws {
+    let seen = world.folder.path + "/seen"
+    let variables = try picker("printf '%s|' \"$@\" > \(seen); tee -a \(seen) | grep bob")
+    let result = world.run(["pick", "--print"], more: variables)
+    #expect(result.code == .done && result.text == "two")
+    #expect(
+      try String(contentsOfFile: seen, encoding: .utf8)
+        == "--flag|two words|github.com/alice\ngithub.com/bob\nmail.example/alice\n")
+    // A command for one item uses it as well, but only on a terminal.
+    #expect(world.run(["get", "github"], isTerminal: true, more: variables).text == "two\n")
+    #expect(world.run(["get", "github"], more: variables).code == .notFound)
+  }
+
+  @Test(
+    "a picker that chooses nothing cancels, and one that fails or invents a line is an error",
+    arguments: [
+      ("exit 1", false), ("exit 130", false), ("echo other", true), ("kill -9 $$", true), ("exit 127", true),
+    ])
+  func failures(script: String, isError: Bool) throws {
+    let result = world.run(["pick", "--print"], more: try picker(script))
+    #expect(result.code == (isError ? .failure : .cancelled) && result.text == "")
+    #expect(result.diagnosticsText.contains("cannot use the picker") == isError)
+  }
+
+  @Test("items with the same line are told apart, and a name cannot add a line")
+  func lines() throws {
+    #expect(
+      world.run("add", "internet:evil", "-a", "x\ngithub.com/bob", input: Array("evil".utf8)).code == .done)
+    #expect(world.run("add", "generic:github.com/bob", input: Array("generic".utf8)).code == .done)
+    let result = world.run(["pick", "--print"], more: try picker("grep '^github.com/bob *#'"))
+    #expect(result.code == .done && ["two", "generic"].contains(result.text))
+    #expect(world.run(["pick", "--print"], more: try picker("grep -m1 '^github.com/bob$'")).text != "evil")
+  }
+
+  @Test("--otp copies the code of a login that has a seed")
+  func otp() {
+    let seed = Array("otpauth://totp/x?secret=GEZDGNBVGY3TQOJQ".utf8)
+    #expect(world.run("otp", "add", "mail.example/alice", input: seed).code == .done)
+    let result = world.run("pick", "--otp", "--print")
+    #expect(result.code == .done && result.output.count == 6)
+    #expect(result.diagnosticsText.contains("Valid for"))
+    #expect(world.run("pick", "github", "--otp", "--print").code == .notFound)
+  }
+
+  @Test("--type passes the secret through a pipe, and refuses several lines")
+  func typing() throws {
+    let seen = world.folder.path + "/typed"
+    var variables = try picker("head -1")
+    let program = world.folder.path + "/bin/xdotool"
+    try Data("#!/bin/sh\nprintf '%s ' \"$@\" > \(seen)\ncat >> \(seen)\n".utf8).write(
+      to: URL(fileURLWithPath: program))
+    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: program)
+    #expect(
+      world.run(["pick", "bob", "--type"], more: variables).diagnosticsText.contains("cannot type: neither"))
+    variables["DISPLAY"] = ":7"
+    let result = world.run(["pick", "bob", "--type"], more: variables)
+    #expect(
+      result.code == .done && result.text == "" && result.diagnosticsText.contains("Typed the secret of"))
+    #expect(try String(contentsOfFile: seen, encoding: .utf8) == "type --clearmodifiers --file - two")
+    #expect(world.run("add", "lines/x", input: Array("a\nb".utf8)).code == .done)
+    let lines = world.run(["pick", "lines", "--type"], more: variables)
+    #expect(lines.code == .failure && lines.diagnosticsText.contains("several lines"))
+  }
+}

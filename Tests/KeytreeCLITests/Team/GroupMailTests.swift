@@ -1,0 +1,86 @@
+import CommandSupport
+import Foundation
+import KeyringModel
+import TestSupport
+import Testing
+
+/// Tests `group add` with the mail address of a key in the user's own GnuPG keyring.
+@Suite struct GroupMailTests {
+  private let team: TeamMachines
+
+  init() throws {
+    team = try TeamMachines([.alice])
+    try importKeys([.bob])
+  }
+
+  private func importKeys(_ keys: [GnuPGKey]) throws {
+    let world = try #require(team.worlds[.alice])
+    try world.gnupg.run(["--import"], input: Array(keys.map(\.publicKey).joined()))
+  }
+
+  private func members() throws -> Int { try team.succeed(.alice, "group", "show", "default").lines.count }
+
+  @Test func `the key is shown and added after a question`() throws {
+    let refused = team.run(.alice, ["group", "add", "default", GnuPGKey.bob.mail], answers: ["n"])
+    #expect(refused.code == .cancelled, "\(refused.talk)")
+    #expect(try members() == 1)
+    let added = team.run(.alice, ["group", "add", "default", GnuPGKey.bob.mail], answers: ["y"])
+    #expect(added.code == .done, "\(added.talk)")
+    #expect(added.talk.contains("B5F2 8C0D CD5A 7456 9FA5 73FF B3B7 1ABC A803 B25F"), "\(added.talk)")
+    #expect(added.talk.contains("Bob Example <bob@keytree.example>"), "\(added.talk)")
+    #expect(added.talk.contains("not certified by anyone whom you trust, does not expire"), "\(added.talk)")
+    #expect(try members() == 2)
+  }
+
+  @Test func `a script needs the full fingerprint`() throws {
+    let silent = team.run(.alice, ["group", "add", "default", GnuPGKey.bob.mail])
+    #expect(silent.code == .cancelled && silent.talk.contains("B5F2 8C0D"), "\(silent.talk)")
+    let wrong = team.run(
+      .alice,
+      ["group", "add", "default", GnuPGKey.bob.mail, "--fingerprint", GnuPGKey.carol.fingerprint.text])
+    #expect(wrong.code == .recipientUnusable, "\(wrong.talk)")
+    #expect(try members() == 1)
+    try team.succeed(
+      .alice, "group", "add", "default", GnuPGKey.bob.mail, "--fingerprint", GnuPGKey.bob.fingerprint.text)
+    #expect(try members() == 2)
+    // A member is found in the policy.
+    try team.succeed(.alice, "group", "create", "ops")
+    let asked = team.run(.alice, ["group", "add", "ops", GnuPGKey.bob.mail])
+    #expect(asked.code == .cancelled, "\(asked.talk)")
+    let joined = team.run(.alice, ["group", "add", "ops", GnuPGKey.bob.mail], answers: ["y"])
+    #expect(joined.code == .done, "\(joined.talk)")
+    #expect(try team.succeed(.alice, "group", "show", "ops").lines.count == 2)
+  }
+
+  /// Anyone can create a key with any mail address.
+  @Test func `several keys with the address are listed`() throws {
+    let world = try #require(team.worlds[.alice])
+    try world.gnupg.run([
+      "--pinentry-mode", "loopback", "--passphrase", "", "--quick-generate-key",
+      "Robert <bob@keytree.example>",
+      "ed25519", "sign", "never",
+    ])
+    let result = team.run(.alice, ["group", "add", "default", "BOB@keytree.example"], answers: ["y"])
+    #expect(result.code == .ambiguous, "\(result.talk)")
+    #expect(result.talk.contains(GnuPGKey.bob.fingerprint.text), "\(result.talk)")
+    #expect(result.talk.contains("Robert <bob@keytree.example> (your own key)"), "\(result.talk)")
+    #expect(try members() == 1)
+  }
+
+  /// Addresses that match no key, although gpg itself would find one for some of them.
+  @Test(arguments: ["nobody@keytree.example", "b@keytree.example", "bob@keytree.exampl", "@keytree.example"])
+  func `only a whole address matches`(mail: String) throws {
+    let result = team.run(.alice, ["group", "add", "default", mail], answers: ["y"])
+    #expect(result.code == .notFound, "\(result.talk)")
+    #expect(try members() == 1)
+  }
+
+  @Test func `a key that cannot be used is refused with the way to extend it`() throws {
+    try importKeys([.expired])
+    let result = team.run(.alice, ["group", "add", "default", GnuPGKey.expired.mail], answers: ["y"])
+    #expect(result.code == .recipientUnusable, "\(result.talk)")
+    #expect(
+      result.talk.contains("`gpg --quick-set-expire \(GnuPGKey.expired.fingerprint.text) 1y"),
+      "\(result.talk)")
+  }
+}

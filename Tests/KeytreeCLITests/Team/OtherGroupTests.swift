@@ -1,0 +1,75 @@
+import Arguments
+import CommandSupport
+import KeyringModel
+import Testing
+
+/// Tests items that have the same name in several groups.
+@Suite struct OtherGroupTests {
+  private let fixture: CommandFixture
+
+  init() throws {
+    fixture = try CommandFixture.withoutGnuPG()
+    #expect(fixture.run("group", "create", "ops").code == .done)
+    #expect(fixture.run("add", "prod.example/root", "-g", "ops", input: Array("old".utf8)).code == .done)
+  }
+
+  private func groups() -> [String] {
+    fixture.run("find", "prod.example", "--json").text.split(separator: "\n")
+      .map { $0.contains("\"group\":\"ops\"") ? "ops" : "default" }.sorted()
+  }
+
+  /// Command lines without a group, and the exit code when the item is only in `ops`.
+  static let unclear: [([Word], ExitCode)] = [
+    (["add", "prod.example/root"], .alreadyExists),
+    (["add", "prod.example/root", "--update"], .ambiguous),
+    (["add", "prod.example/root", "--generate"], .alreadyExists),
+    (["add", "internet:prod.example/root", "-l", "Root", "--update"], .ambiguous),
+    (["generate", "prod.example/root"], .alreadyExists),
+    (["generate", "prod.example/root", "20", "--update"], .ambiguous),
+  ]
+
+  @Test(arguments: unclear)
+  func `an item that exists in another group needs a group`(words: [Word], code: ExitCode) {
+    let result = fixture.run(words, input: Array("new".utf8))
+    #expect(result.code == code, "\(result.diagnosticsText)")
+    #expect(result.diagnosticsText.contains("in group \"ops\""), "\(result.diagnosticsText)")
+    for group in ["-g ops`", "-g default`"] { #expect(result.diagnosticsText.contains(group)) }
+    #expect(groups() == ["ops"])
+    #expect(fixture.run("get", "prod.example/root").text == "old")
+  }
+
+  @Test func `the group decides which item is changed or added`() {
+    #expect(
+      fixture.run("add", "prod.example/root", "--update", "-g", "ops", input: Array("new".utf8)).code == .done
+    )
+    #expect(groups() == ["ops"] && fixture.run("get", "prod.example/root").text == "new")
+    #expect(fixture.run("add", "prod.example/root", "-g", "default", input: Array("two".utf8)).code == .done)
+    #expect(groups() == ["default", "ops"])
+    // Now both exist.
+    let result = fixture.run("add", "prod.example/root", "--update", input: Array("x".utf8))
+    #expect(
+      result.code == .ambiguous && result.diagnosticsText.contains("`-g ops`"), "\(result.diagnosticsText)")
+    #expect(fixture.run("add", "prod.example/root", input: Array("x".utf8)).code == .alreadyExists)
+    #expect(
+      fixture.run("add", "prod.example/root", "--update", "-g", "default", input: Array("three".utf8)).code
+        == .done)
+    #expect(fixture.run("get", "prod.example/root", "-g", "default").text == "three")
+    #expect(fixture.run("get", "prod.example/root", "-g", "ops").text == "new")
+  }
+
+  /// Items that differ from the one in `ops` in their primary key or class.
+  @Test(
+    arguments: [
+      ["prod.example/other"], ["other.example/root"], ["prod.example/root", "-r", "ssh"],
+      ["generic:prod.example/root"], ["prod.example/root", "-P", "22"],
+    ] as [[Word]])
+  func `an item with another primary key needs no group`(words: [Word]) {
+    let result = fixture.run(["add"] + words, input: Array("x".utf8))
+    #expect(result.code == .done, "\(result.diagnosticsText)")
+  }
+
+  @Test func `a field is stored in the group of its login`() {
+    #expect(fixture.run("add", "prod.example/root", "--field", "pin", input: Array("1".utf8)).code == .done)
+    #expect(fixture.run("get", "prod.example/root", "--field", "pin", "-g", "ops").text == "1")
+  }
+}
