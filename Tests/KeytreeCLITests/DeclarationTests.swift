@@ -27,7 +27,7 @@ struct DeclarationTests {
       Set(names) == [
         "init", "add", "get", "find", "ls", "set", "edit", "generate", "rm", "mv", "cp", "history",
         "undelete", "group", "who", "policy", "rotate",
-        "status", "resolve", "check", "verify", "audit", "doctor", "trust", "clone", "sync", "git",
+        "status", "adopt", "resolve", "check", "verify", "audit", "doctor", "trust", "clone", "sync", "git",
         "merge-driver",
         "textconv", "credential", "run", "inject", "read", "import", "export", "otp", "clear-clipboard",
         "demo", "help",

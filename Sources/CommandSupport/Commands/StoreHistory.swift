@@ -119,6 +119,10 @@ extension CommandCall {
     }
   }
 
+  /// The number of bytes at the beginning of an encrypted file that contain a part of the encrypted session key. Two
+  /// encryptions of a secret differ there, and damage elsewhere leaves them as they are.
+  private static let headSize = 64
+
   /// Restores item files that are missing or damaged in the store from the history.
   ///
   /// - Returns: the repairs.
@@ -130,7 +134,12 @@ extension CommandCall {
     try repository.requireMerged()
     let lost = try keyring.missingFiles() + keyring.damagedFiles()
     if lost.isEmpty { return [] }
-    let found = try HistoricalFiles(in: repository).find(lost, for: keyring)
+    var found = try HistoricalFiles(in: repository).find(lost, for: keyring)
+    // A file that a phone app has encrypted is not damaged: a member accepts or undoes it with `adopt`.
+    for file in try keyring.foreignFiles() where file.item != nil {
+      guard let original = found[file.path], let bytes = try keyring.message(of: file) else { continue }
+      if !bytes.prefix(Self.headSize).elementsEqual(original.prefix(Self.headSize)) { found[file.path] = nil }
+    }
     let damaged = lost.reduce(into: [:]) { $0.merge($1.damaged) { $1 } }
     return try keyring.restore(found, replacing: damaged)
   }

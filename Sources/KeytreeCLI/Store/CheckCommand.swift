@@ -21,7 +21,7 @@ enum CheckCommand: Command {
       "`--repair` prints each repair on one line, and then checks again. It restores missing and "
         + "damaged files from the history if it contains them: those that a member has signed. It moves damaged files, "
         + "and files that do not belong to the store, to a folder `.keytree/quarantine-TIME`, which you may remove. A "
-        + "file that another program has changed counts as damaged.",
+        + "file that a phone app has changed stays as it is; see `keytree help adopt`.",
     ],
     options: [repair, decrypt],
     examples: [
