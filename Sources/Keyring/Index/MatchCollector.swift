@@ -61,32 +61,76 @@ struct MatchCollector: Sendable {
 
   /// Returns the result: one record for each path, in the order of creation, up to the query's limit.
   func finish() -> Matches {
-    var items = Self.removingDuplicates(found)
-    items.sort { left, right in
-      left.created == right.created ? left.path < right.path : left.created < right.created
+    let records = Self.removingDuplicates(found)
+    // Numbers are sorted instead of records, which are large. The path decides only between equal times.
+    var order = records.indices.sorted { records[$0].created < records[$1].created }
+    var start = 0
+    while start < order.count {
+      var end = start + 1
+      while end < order.count, records[order[end]].created == records[order[start]].created { end += 1 }
+      if end - start > 1 {
+        let paths = order[start..<end].map { (path: records[$0].path, number: $0) }
+        order.replaceSubrange(start..<end, with: paths.sorted { $0.path < $1.path }.map(\.number))
+      }
+      start = end
     }
     switch query.limit {
-    case .one: items = Array(items.prefix(1))
-    case .count(let count): items = Array(items.prefix(count))
+    case .one: order = Array(order.prefix(1))
+    case .count(let count): order = Array(order.prefix(count))
     case .all: break
     }
-    return Matches(items: items, problems: problems, statistics: statistics)
+    return Matches(items: order.map { records[$0] }, problems: problems, statistics: statistics)
   }
 
   /// Removes duplicate records for a path, which a merge by plain git may leave. Until the index is rebuilt, the record
   /// that was modified last is used.
   private static func removingDuplicates(_ records: [ItemRecord]) -> [ItemRecord] {
-    var positions: [String: Int] = [:]
-    var result: [ItemRecord] = []
-    for record in records {
-      let file = StoreLayout.itemFile(record.path, isLocal: record.isLocal)
-      if let position = positions[file] {
-        if record.modified > result[position].modified { result[position] = record }
+    // Two records with the same path have the same name. Computing a path takes longer than hashing a name, so it is
+    // computed only for records with the same hash.
+    var numbers: [Int: [Int]] = [:]
+    var first: [Int: Int] = [:]
+    first.reserveCapacity(records.count)
+    var removed: Set<Int> = []
+    for (number, record) in records.enumerated() {
+      let hash = record.nameHash
+      guard let other = first[hash] else {
+        first[hash] = number
         continue
       }
-      positions[file] = result.count
-      result.append(record)
+      let same = numbers[hash, default: [other]]
+      let double = same.first { candidate in
+        records[candidate].path == record.path && records[candidate].isLocal == record.isLocal
+      }
+      guard let double else {
+        numbers[hash] = same + [number]
+        continue
+      }
+      let isNewer = record.modified > records[double].modified
+      removed.insert(isNewer ? double : number)
+      if isNewer { numbers[hash] = same.filter { $0 != double } + [number] }
     }
-    return result
+    if removed.isEmpty { return records }
+    return records.indices.filter { !removed.contains($0) }.map { records[$0] }
+  }
+}
+
+extension ItemRecord {
+  /// A number that is the same for records with the same path.
+  fileprivate var nameHash: Int {
+    var hasher = Hasher()
+    for name in itemClass.containerNames { attributes[name]?.hashContent(into: &hasher) }
+    attributes[.account]?.hashContent(into: &hasher)
+    return hasher.finalize()
+  }
+}
+
+extension AttributeValue {
+  /// Hashes the bytes of text, which are the same in both forms of text.
+  fileprivate func hashContent(into hasher: inout Hasher) {
+    switch self {
+    case .string(var text): text.withUTF8 { unsafe hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+    case .bytes(let bytes): unsafe bytes.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
+    case .integer, .boolean, .date: break
+    }
   }
 }

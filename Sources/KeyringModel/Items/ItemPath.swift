@@ -56,7 +56,9 @@ public struct ItemPath: Hashable, Comparable, Sendable {
       guard itemClass.member.isSubset(of: .passwords), FieldName.isValid(parts[3]) else { return nil }
       field = String(decoding: parts[3], as: UTF8.self)
     }
-    guard !ReadableComponent.looksLikeFile(parts[1]), !ReadableComponent.looksLikeFile(parts[2]) else { return nil }
+    guard !ReadableComponent.looksLikeFile(parts[1]), !ReadableComponent.looksLikeFile(parts[2]) else {
+      return nil
+    }
     self.init(
       itemClass: itemClass, container: String(decoding: parts[1], as: UTF8.self),
       name: String(decoding: parts[2], as: UTF8.self), field: field)

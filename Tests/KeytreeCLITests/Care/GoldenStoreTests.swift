@@ -35,7 +35,7 @@ struct GoldenStoreTests {
     let world = try MaintenanceFixture()
     try world.useStore("v1")
     trust(world)
-    let found = world.run("find", "--json")
+    let found = world.run("find", "--json", "--sort", "created")
     if isUpdate { try found.text.write(to: Self.file("v1.jsonl"), atomically: true, encoding: .utf8) }
     #expect(try found.code == .done && found.text == text("v1.jsonl"))
     #expect(found.lines.count == 12, "11 items, and a note without a login")
