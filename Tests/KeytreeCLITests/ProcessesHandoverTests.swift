@@ -48,7 +48,7 @@ struct ProcessesHandoverTests {
     Step(words: ["keytree", "add", "generic:ssh/id_test"], input: marker),
     Step(
       words: [
-        "./ssh-add", "--class", "keytree-askpass \"$1\"; exit $?", "sh",
+        "./ssh-add", "-c", "keytree-askpass \"$1\"; exit $?", "sh",
         "Enter passphrase for /home/alice/.ssh/id_test: ",
       ], prints: true),
     Step(words: ["keytree", "read", "keytree://generic-password/demo/alice"], prints: true),

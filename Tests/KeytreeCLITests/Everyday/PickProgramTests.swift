@@ -24,7 +24,7 @@ struct PickProgramTests {
 
   @Test("fzf on a terminal", .enabled(if: isInstalled("fzf"), "fzf is not installed"))
   func fzf() throws {
-    let world = try prepare("fzf --no-color --height 5")
+    let world = try prepare("fzf --no-color")
     let terminal = try PseudoTerminal(["pick", "--print"], variables: world.variables)
     try terminal.wait(for: "mail.example/bob")
     terminal.type("hub bob")

@@ -17,7 +17,7 @@ struct AskPassCallerTests {
   /// Returns the answer to a prompt that a program with this name passes on; nil if it is refused.
   private func answer(_ prompt: String, from name: String) throws -> String? {
     try home.addShell(named: name)
-    let outcome = try home.run(["./\(name)", "--class", "keytree-askpass \"$1\"; exit $?", "sh", prompt])
+    let outcome = try home.run(["./\(name)", "-c", "keytree-askpass \"$1\"; exit $?", "sh", prompt])
     #expect(outcome.status == 0 || outcome.text == "")
     return outcome.status == 0 ? outcome.text : nil
   }
