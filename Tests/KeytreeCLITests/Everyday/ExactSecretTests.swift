@@ -24,7 +24,9 @@ struct ExactSecretTests {
       #expect(added.code == .done, "\(number): \(added.diagnosticsText)")
       #expect(world.run("get", name).output == secret, "\(number)")
       // On a terminal exactly one line feed is added.
-      #expect(world.run("get", name, isTerminal: true).output == secret + [10], "\(number)")
+      #expect(
+        world.run("get", name, input: Array("y\n".utf8), isTerminal: true).output == secret + [10],
+        "\(number)")
       let path = world.folder.path + "/out-\(number)"
       #expect(world.run("get", name, "--out", Word(path)).output.isEmpty)
       #expect(FileManager.default.contents(atPath: path).map(Array.init) == secret, "\(number)")
