@@ -25,7 +25,8 @@ import Testing
   private func slice(_ text: String) -> SecretSlice { SecretSlice(SecretBytes(text: text)) }
 
   static let names = [
-    "items/github.com/alice.gpg", "items/web/Some Site.gpg", "items/x.gpg", "items/generic-password/wifi.gpg",
+    "items/github.com/alice.gpg", "items/web/Some Site.gpg", "items/x.gpg",
+    "items/generic-password/My Wifi/home.gpg",
     "items/internet-password/a.example/Some One.gpg", "items/internet-password/a.example/me.gpg",
     "items/internet-password/a.example/sub/deep/x.gpg", "items/Größe/ü.gpg", "items/-rf/--output.gpg",
   ]
@@ -45,7 +46,7 @@ import Testing
 
   @Test(arguments: [
     "items/.hidden/x.gpg", "items/.x.gpg", "items/a/.git/x.gpg", "items/a/HEAD", "items/a/x.sh",
-    "items/a.gpg/x.gpg",
+    "items/a.gpg/x.gpg", "items/generic-password/wifi.gpg",
     "items/a/.gpg-id", "items/a/x\u{202E}y.gpg", "items/a/x\ny.gpg", "items/a/git~1/x.gpg",
     "local/items/a/x.gpg",
     "items/a.json/x.gpg", "items/a\\b.gpg",
@@ -54,7 +55,9 @@ import Testing
     try store.put(try message("claim"), at: path)
     #expect(try keyring.foreignFiles().isEmpty)
     let findings = try keyring.check().findings
-    #expect(findings.count == 1 && findings[0].kind == .stray(.name), "\(findings)")
+    // In the folder of a class, a container can have the name.
+    let reason = path == "items/generic-password/wifi.gpg" ? StrayReason.file : .name
+    #expect(findings.count == 1 && findings[0].kind == .stray(reason), "\(findings)")
     #expect(try keyring.repair().findings.isEmpty)
   }
 

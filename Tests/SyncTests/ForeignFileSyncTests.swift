@@ -72,7 +72,7 @@ import Testing
 
   static let names = [
     "items/new.example/me.gpg", "items/web/Some Site.gpg", "items/internet-password/new.example/me.gpg",
-    "items/generic-password/wifi.gpg", "items/x.gpg",
+    "items/generic-password/My Wifi/home.gpg", "items/x.gpg",
   ]
 
   @Test(arguments: names)

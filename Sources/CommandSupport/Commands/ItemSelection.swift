@@ -109,6 +109,12 @@ package struct ItemSelection: Sendable {
     return selection
   }
 
+  /// Returns the exact query that an item matches, or that for its path if the user has chosen it from a list of similar
+  /// names, which the selection does not describe.
+  package func query(forChosen record: ItemRecord) -> Query {
+    query(for: record) ?? Query(predicates: [.path(record.path)])
+  }
+
   /// Returns the exact query that an item matches, or nil if the item is not selected.
   package func query(for record: ItemRecord) -> Query? {
     alternatives.lazy.compactMap { $0.query(for: record) }.first

@@ -31,7 +31,7 @@ package final class OpenedStore {
   ///
   /// - Throws: `storeLocationUnknown`.
   func path() throws -> String {
-    try environment.storePath(option: globals.store, configuration: try configuration())
+    try environment.storePath(option: globals.store, configuration: configuration)
   }
 
   /// Returns the user's settings.

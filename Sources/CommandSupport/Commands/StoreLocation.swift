@@ -6,10 +6,12 @@ extension Environment {
   ///
   /// - Parameters:
   ///   - option: the value of `--store`.
-  ///   - configuration: the user's settings.
+  ///   - configuration: returns the user's settings. They are not read for a path with a `/`.
   /// - Throws: `storeLocationUnknown` if no source names the path, `KEYTREE_STORE` is not UTF-8, the option is empty, or
-  ///   a path begins with `~/` without `HOME`.
-  package func storePath(option: String?, configuration: Configuration = Configuration()) throws -> String {
+  ///   a path begins with `~/` without `HOME`; the errors of `configuration`.
+  package func storePath(
+    option: String?, configuration: () throws -> Configuration = { Configuration() }
+  ) throws -> String {
     if let option {
       guard !option.isEmpty else { throw CommandError.storeLocationUnknown(reason: "`--store` is empty") }
       return try path(of: option, configuration)
@@ -20,7 +22,7 @@ extension Environment {
       }
       return try self.path(of: path, configuration)
     }
-    if let name = configuration.text(.defaultStore) {
+    if let name = try configuration().text(.defaultStore) {
       return try expanded(try path(of: name, configuration))
     }
     guard let dataHome else {
@@ -30,8 +32,8 @@ extension Environment {
   }
 
   /// Returns the folder of a named store, or the argument itself if no store has this name.
-  private func path(of name: String, _ configuration: Configuration) throws -> String {
-    guard !name.contains("/"), let folder = configuration.text(.store(name)) else { return name }
+  private func path(of name: String, _ configuration: () throws -> Configuration) throws -> String {
+    guard !name.contains("/"), let folder = try configuration().text(.store(name)) else { return name }
     return try expanded(folder)
   }
 

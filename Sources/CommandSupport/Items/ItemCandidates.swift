@@ -31,9 +31,14 @@ package struct ItemCandidates {
     }
     let container = ItemCandidates.words(of: first.container)
     let all = container + ItemCandidates.words(of: first.account ?? [])
-    var narrow = given
-    narrow.field = nil
-    let selection = narrow.isEmpty ? nil : try? ItemSelection(nil, narrow)
+    let selection: ItemSelection?
+    do throws(ItemSelection.Problem) {
+      selection = given.isEmpty ? nil : try ItemSelection(nil, given)
+    } catch {
+      // No item of any class has all of the attributes.
+      self.init([])
+      return
+    }
     func find(_ words: [[UInt8]]) throws -> [ItemRecord] {
       if words.isEmpty { return [] }
       let predicates = words.map { word in

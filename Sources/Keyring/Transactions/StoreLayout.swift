@@ -129,6 +129,8 @@ package enum StoreLayout {
     case conflicts: return isConflictFile(path)
     case items:
       if itemPath(ofFile: path) != nil { return true }
+      // At this level there are only folders, whose names can have any extension.
+      if parts.count == 3, ItemClass(rawValue: String(parts[1])) != nil { return false }
       let names = parts.dropFirst()
       return parts[parts.count - 1].hasSuffix(secretExtension)
         && names.allSatisfy { !$0.isEmpty && !$0.hasPrefix(".") }

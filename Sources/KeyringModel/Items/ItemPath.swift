@@ -56,9 +56,7 @@ public struct ItemPath: Hashable, Comparable, Sendable {
       guard itemClass.member.isSubset(of: .passwords), FieldName.isValid(parts[3]) else { return nil }
       field = String(decoding: parts[3], as: UTF8.self)
     }
-    guard !ReadableComponent.looksLikeFile(parts[1]), !ReadableComponent.looksLikeFile(parts[2]) else {
-      return nil
-    }
+    guard !ItemPath.looksLikeFile(parts[2]) else { return nil }
     self.init(
       itemClass: itemClass, container: String(decoding: parts[1], as: UTF8.self),
       name: String(decoding: parts[2], as: UTF8.self), field: field)
@@ -104,7 +102,13 @@ public struct ItemPath: Hashable, Comparable, Sendable {
   ///   - itemClass: The class of the items.
   package static func container(showing content: [UInt8], in itemClass: ItemClass) -> String {
     let shown = ItemPathParts.container(AttributeValue(text: content), of: itemClass)
-    return String(decoding: ReadableComponent(container: shown?.contentBytes ?? []).bytes, as: UTF8.self)
+    return String(decoding: ReadableComponent(shown?.contentBytes ?? []).bytes, as: UTF8.self)
+  }
+
+  /// Returns true if the folder with the fields of an account could be confused with the file of another item:
+  /// `x.gpg/otp.gpg` and `x.gpg`.
+  static func looksLikeFile(_ name: some BidirectionalCollection<UInt8>) -> Bool {
+    [".gpg", ".json"].contains { name.suffix($0.utf8.count).elementsEqual($0.utf8) }
   }
 
   /// A Boolean value that indicates whether the path shows the container and the account exactly, without a

@@ -11,7 +11,7 @@ struct ItemPathParts {
     var shown: Set<AttributeName> = []
     container = show(
       ItemPathParts.container(
-        key.itemClass.containerNames.lazy.compactMap { key[$0] }.first, of: key.itemClass), isContainer: true)
+        key.itemClass.containerNames.lazy.compactMap { key[$0] }.first, of: key.itemClass))
     switch key.itemClass {
     case .genericPassword:
       name = show(key[.account])
@@ -39,7 +39,7 @@ struct ItemPathParts {
       name = show(.string(ItemPathParts.keyWord(key[.keyClass])))
       isLossy = true
     }
-    if ReadableComponent.looksLikeFile(name) { isLossy = true }
+    if ItemPath.looksLikeFile(name) { isLossy = true }
     shown.insert(.field)
     let isHidden = key.values.contains { !shown.contains($0.name) }
     if isHidden || key.isSynchronizable || !key.group.hasSameBytes(as: GroupName.default) {
@@ -60,9 +60,8 @@ struct ItemPathParts {
     }
   }
 
-  private mutating func show(_ value: AttributeValue?, isContainer: Bool = false) -> [UInt8] {
-    let bytes = value?.contentBytes ?? []
-    let component = isContainer ? ReadableComponent(container: bytes) : ReadableComponent(bytes)
+  private mutating func show(_ value: AttributeValue?) -> [UInt8] {
+    let component = ReadableComponent(value?.contentBytes ?? [])
     if component.isLossy { isLossy = true }
     // A value that is neither text nor bytes, such as a number, cannot be shown.
     if let value, value.contentBytes == nil { isLossy = true }

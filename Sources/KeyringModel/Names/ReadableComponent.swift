@@ -44,23 +44,6 @@ package struct ReadableComponent {
     }
   }
 
-  /// Makes the container of a path from any bytes.
-  ///
-  /// The last dot of a container that ends with `.gpg` or `.json` becomes `_`, because the folder could be confused with
-  /// a file, which other programs may create at its path.
-  init(container text: some Collection<UInt8>) {
-    self.init(text)
-    if Self.looksLikeFile(bytes), let dot = bytes.lastIndex(of: UInt8(ascii: ".")) {
-      bytes[dot] = Self.filler
-      isLossy = true
-    }
-  }
-
-  /// Returns true if a folder with this name could be confused with the file of an item: `x.gpg/otp.gpg` and `x.gpg`.
-  static func looksLikeFile(_ name: some BidirectionalCollection<UInt8>) -> Bool {
-    [".gpg", ".json"].contains { name.suffix($0.utf8.count).elementsEqual($0.utf8) }
-  }
-
   private static func readable(_ byte: UInt8) -> UInt8 {
     if isReadable(byte) { return byte }
     return (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : filler

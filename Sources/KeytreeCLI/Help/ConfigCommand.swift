@@ -22,8 +22,8 @@ enum ConfigCommand: Command {
     ],
     operands: [name, value], options: [unset],
     examples: [
-      Example("keytree config stores.work ~/work/secrets", "names a store"),
-      Example("keytree --store work find", "uses it"),
+      Example("keytree config stores.team ~/team/secrets", "names a store"),
+      Example("keytree --store team find", "uses it"),
       Example("keytree config picker fzf", "chooses items with fzf from then on"),
       Example("keytree config", "shows all settings"),
     ],

@@ -75,9 +75,7 @@ enum GetCommand: Command {
     let record = try record(past, call, selection, in: keyring.index, letsChoose: delivery.isForPerson)
     let secret =
       if let past { try past.secret(in: keyring) } else {
-        // An item that the user chose from a list is not what the selection describes.
-        try keyring.secret(
-          for: record, matching: selection.query(for: record) ?? Query(predicates: [.path(record.path)]))
+        try keyring.secret(for: record, matching: selection.query(forChosen: record))
       }
     try delivery.deliver(secret, of: record)
     return .done

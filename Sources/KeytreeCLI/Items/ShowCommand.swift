@@ -49,9 +49,7 @@ enum ShowCommand: Command {
     let login = try call.login(of: record, in: keyring.index)
     if !call.globals.json { for line in LoginFacts(login).lines { call.console.print(line) } }
     for record in login.records {
-      // A name that the user chose from a list is not what the selection describes.
-      let query = selection.query(for: record) ?? Query(predicates: [.path(record.path)])
-      let secret = try keyring.secret(for: record, matching: query)
+      let secret = try keyring.secret(for: record, matching: selection.query(forChosen: record))
       if call.globals.json {
         call.console.write(RecordMembers.of(record), secret: secret)
       } else {

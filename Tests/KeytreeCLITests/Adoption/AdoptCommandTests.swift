@@ -93,9 +93,7 @@ import Testing
     ("Some Site", "generic:Some Site/Some Site"), ("web/Some Site", "generic:web/Some Site"),
     ("internet-password/github.com/alice", "internet:github.com/alice"),
     ("internet-password/intranet/alice", "internet:intranet/alice"),
-    ("internet-password/github.com", "internet:github.com"),
     ("generic-password/github.com/bot", "generic:github.com/bot"),
-    ("generic-password/wifi", "generic:wifi/wifi"),
     ("internet-password/github.com/Alice B", "internet:github.com/Alice B"),
   ]
 

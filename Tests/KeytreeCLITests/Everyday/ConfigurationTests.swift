@@ -70,15 +70,20 @@ struct ConfigurationTests {
     ])
   func damaged(text: String) throws {
     try write(text)
-    let result = world.run("find")
-    #expect(result.code == .failure && result.diagnosticsText.contains("cannot use the settings in \(file)"))
+    for words in [["config"], ["find", "--store", "name"], ["generate", "a.example"]] {
+      let result = world.run(words.map { Word($0) })
+      #expect(
+        result.code == .failure && result.diagnosticsText.contains("cannot use the settings in \(file)"))
+    }
+    #expect(world.run("find").code == .done, "the path of the store is no setting")
   }
 
   @Test(
     "a file that another user can write to is not used, because it names programs", arguments: [0o620, 0o602])
   func unsafeFile(mode: Int) throws {
     try write("{\"picker\":\"true\"}", mode: mode)
-    #expect(world.run("find").diagnosticsText.contains("cannot trust \(file)"))
+    #expect(world.run("config").diagnosticsText.contains("cannot trust \(file)"))
+    #expect(world.run("find", "--store", "name").diagnosticsText.contains("cannot trust \(file)"))
   }
 
   @Test("a store has a name, and a default")

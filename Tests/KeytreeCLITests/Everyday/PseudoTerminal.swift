@@ -40,6 +40,9 @@ final class PseudoTerminal {
     guard master >= 0, unsafe ioctl(master, setLock, &isLocked) == 0,
       unsafe ioctl(master, getNumber, &number) == 0
     else { throw Problem.noTerminal(errno: errno) }
+    // A terminal without a size cannot show the list of a picker; TIOCSWINSZ.
+    var size = winsize(ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0)
+    guard unsafe ioctl(master, 0x5414, &size) == 0 else { throw Problem.noTerminal(errno: errno) }
     let slave = "/dev/pts/\(number)"
     var actions = unsafe posix_spawn_file_actions_t()
     unsafe posix_spawn_file_actions_init(&actions)
