@@ -37,7 +37,8 @@ struct TerminalBytesTests {
       Word(Array(before.utf8) + value + Array(after.utf8))
     }
     func run(_ code: ExitCode, _ words: [Word]) {
-      let result = world.run(words, input: Array("s\ns\n".utf8), isTerminal: true)
+      let result = world.run(
+        words, input: Array("s\ns\n".utf8), isTerminal: true, more: ["NO_COLOR": "1"])
       let line = words.map(\.approximateText).joined(separator: " ")
       #expect(result.code == code, "\(line): \(result.diagnosticsText)")
       Self.expectHarmless(result.output, line)
@@ -57,7 +58,9 @@ struct TerminalBytesTests {
     run(.notFound, ["find", word("no ", " match")])
 
     let first: [Word] = ["-a", word(), "--attribute", "port=0"]
-    run(.ambiguous, ["get", "-a", word()])
+    run(.ambiguous, ["get", "--no-input", "-a", word()])
+    // The list from which the user could choose.
+    run(.cancelled, ["get", "-a", word()])
     run(.notFound, ["get", "--server", word("no ", " match")])
     run(.done, ["get", "--attributes"] + first)
     run(.done, ["get", "--json", "--reveal", "--explain"] + first)
