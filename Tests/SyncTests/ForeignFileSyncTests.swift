@@ -82,7 +82,9 @@ import Testing
     try phone(path, "claim")
     let report = try clones.sync(0)
     #expect(report.refused.isEmpty && report.newCopies == 0)
-    #expect(try foreign(0) == [path])
+    #expect(report.foreignFiles.map(\.path) == [path] && report.foreignFiles.allSatisfy { !$0.isChange })
+    #expect(report.foreignFiles[0].committer?.contains("@") == true)
+    #expect(try foreign(0) == [path] && clones.sync(0).foreignFiles.isEmpty)
     // The other clone has a change of its own, so that its sync makes a merge commit.
     try clones.add(1, "c.example", "me")
     #expect(try clones.sync(1).refused.isEmpty)
@@ -135,7 +137,9 @@ import Testing
   @Test func `a changed file of an item comes in, is not released, and can be accepted`() throws {
     try phone(itemFile, "new")
     let decryptions = store.engine.statistics.decryptions
-    #expect(try clones.sync(0).refused.isEmpty)
+    let report = try clones.sync(0)
+    #expect(report.refused.isEmpty)
+    #expect(report.foreignFiles.map(\.path) == [itemFile] && report.foreignFiles.allSatisfy(\.isChange))
     #expect(store.engine.statistics.decryptions == decryptions)
     #expect(try foreign(0) == [itemFile])
     #expect(throws: KeyringError.itemDamaged(item.reference, .notAsRecorded)) {

@@ -29,7 +29,7 @@ struct SyncReport {
     for line in lines { console.say(line) }
   }
 
-  /// Prints the warnings about refused, outdated and deleted items, even with `--quiet`.
+  /// Prints the warnings about refused, foreign, outdated and deleted items, even with `--quiet`.
   func warn(_ console: Console) {
     for line in warnings { console.complain(line) }
   }
@@ -57,18 +57,31 @@ struct SyncReport {
     return lines
   }
 
-  /// The warnings about refused, outdated and deleted items, each with the committer if it is known.
+  /// The warnings about refused, foreign, outdated and deleted items, each with the committer if it is known.
   private var warnings: [String] {
     func by(_ committer: String?) -> String {
       committer.map { " (committed by \($0))" } ?? ""
     }
     return report.refused.map { "\($0.warning)\(by($0.committer))" }
+      + foreignFiles(by)
       + report.olderVersions.map { record in
         "keytree: warning: received an older version of \(record.reference.text), and kept it as a conflict copy"
       }
       + report.deletions.map { deletion in
         "Deleted \(deletion.record.reference.text)\(by(deletion.committer))."
       }
+  }
+
+  /// The warnings about files of other programs. The first lines name the files; the last one says what to do.
+  private func foreignFiles(_ by: (String?) -> String) -> [String] {
+    if report.foreignFiles.isEmpty { return [] }
+    let named = report.foreignFiles.prefix(CommandCall.problemLimit).map { file in
+      "keytree: warning: another program has \(file.isChange ? "changed" : "added") \(file.path)\(by(file.committer))"
+    }
+    let rest = report.foreignFiles.count - named.count
+    return named
+      + (rest > 0 ? ["keytree: warning: \(count(rest, "more file")) of other programs"] : [])
+      + ["hint: `keytree adopt` lists these files, and takes them in or undoes them"]
   }
 
   private func count(_ number: Int, _ noun: String, _ plural: String? = nil) -> String {
@@ -78,6 +91,7 @@ struct SyncReport {
   private var json: [JSONMember] {
     [
       JSONMember("deleted", .array(report.deletions.map { .string($0.record.reference.text) })),
+      JSONMember("notAdopted", .array(report.foreignFiles.map { .string($0.path) })),
       JSONMember("refused", .array(report.refused.map { .string($0.path) })),
       JSONMember("signed", .integer(Int64(report.signed))),
       JSONMember("conflictCopies", .integer(Int64(report.newCopies))),

@@ -44,6 +44,16 @@ package struct IncomingDeletion: Sendable, Equatable {
   package var committer: String?
 }
 
+/// A file that another program has added or changed and that the remote has sent. No member has signed it.
+package struct IncomingForeignFile: Sendable, Equatable {
+  /// The path of the file in the store.
+  package let path: String
+  /// True if an item has this file, and its record describes another content.
+  package let isChange: Bool
+  /// The committer of the file; nil if unknown.
+  package var committer: String?
+}
+
 /// The result of a merge: every file that differs from the local commit.
 package struct MergedFiles: Sendable {
   /// Files of the store, by path in the store.
@@ -60,8 +70,21 @@ package struct MergedFiles: Sendable {
   package var refused: [RefusedChange] = []
   /// The items that the remote has deleted.
   package var deletions: [IncomingDeletion] = []
+  /// The files of the remote that other programs have added or changed and that can be adopted.
+  package var foreignFiles: [IncomingForeignFile] = []
   /// Items for which the remote has an older version, which is kept as a conflict copy.
   package var olderVersions: [ItemRecord] = []
   /// True if the result equals the remote's commit, so no merge commit is needed.
   package var equalsTheirs = false
+
+  /// Adds a file of another program that the remote has sent.
+  ///
+  /// - Parameters:
+  ///   - bytes: Its content.
+  ///   - path: Its path in the store.
+  ///   - isChange: True if an item has this file.
+  mutating func receive(_ bytes: [UInt8], asForeignFile path: String, isChange: Bool = false) {
+    store[path] = .bytes(bytes)
+    foreignFiles.append(IncomingForeignFile(path: path, isChange: isChange))
+  }
 }

@@ -40,7 +40,7 @@ struct ForeignFileMerge {
       } else if !isOwnChange(path), let merged = merged[path],
         merged.sealed == incoming.items[path]?.record.sealed, let bytes = files.secret(path, at: theirs)
       {
-        result.store[ItemFiles.secretFile(path)] = .bytes(bytes)
+        result.receive(bytes, asForeignFile: ItemFiles.secretFile(path), isChange: true)
       } else {
         keepSecond(path, theirs, &result)
       }
@@ -56,7 +56,11 @@ struct ForeignFileMerge {
     if new == own || new == old { return }
     let file = ItemFiles.secretFile(path)
     if own == old || own == nil {
-      result.store[file] = files.secret(path, at: theirs).map { .bytes($0) } ?? .removed
+      guard let bytes = files.secret(path, at: theirs) else {
+        result.store[file] = .removed
+        return
+      }
+      result.receive(bytes, asForeignFile: file)
     } else {
       keepSecond(path, theirs, &result)
     }
@@ -94,7 +98,12 @@ struct ForeignFileMerge {
 
   private func keepSecond(_ path: ItemPath, _ commit: String, _ result: inout MergedFiles) {
     guard let bytes = files.secret(path, at: commit) else { return }
-    result.store[Self.secondPath(of: ItemFiles.secretFile(path), bytes)] = .bytes(bytes)
+    let file = Self.secondPath(of: ItemFiles.secretFile(path), bytes)
+    if commit == theirs {
+      result.receive(bytes, asForeignFile: file)
+    } else {
+      result.store[file] = .bytes(bytes)
+    }
   }
 
   /// Returns the path at which a second version of a file is kept: the name with digits of its digest, such as

@@ -70,6 +70,7 @@ package struct TreeMerge {
     try mergeConflictCopies(into: &result)
     try mergeFiles(into: &result)
     try renewPassRecipients(&result)
+    result.foreignFiles.sort { $0.path < $1.path }
     result.equalsTheirs = try equalsTheirs(result)
     try nameCommitters(&result)
     return result
@@ -328,13 +329,17 @@ package struct TreeMerge {
     let contents = try objects.contents(of: names, limit: StoreFiles.sizeLimit)
     for (path, name) in wanted {
       guard let bytes = contents[name] else { throw GitError.unexpectedOutput(command: "cat-file") }
-      result.store[path] = .bytes(bytes)
+      if StoreLayout.isForeignFile(path) {
+        result.receive(bytes, asForeignFile: path)
+      } else {
+        result.store[path] = .bytes(bytes)
+      }
     }
     // A change of a file of another program wins over its deletion or adoption, and of two changes both are kept.
     for file in bothChanged {
       guard let bytes = contents[file.name] else { throw GitError.unexpectedOutput(command: "cat-file") }
-      result.store[file.isFree ? file.path : ForeignFileMerge.secondPath(of: file.path, bytes)] = .bytes(
-        bytes)
+      result.receive(
+        bytes, asForeignFile: file.isFree ? file.path : ForeignFileMerge.secondPath(of: file.path, bytes))
     }
   }
 
@@ -419,7 +424,7 @@ package struct TreeMerge {
     return result.store.keys.allSatisfy { theirNames[$0] != nil }
   }
 
-  /// Sets the committers of refused changes and deletions.
+  /// Sets the committers of refused changes, of deletions, and of files of other programs.
   private func nameCommitters(_ result: inout MergedFiles) throws {
     for index in result.refused.indices.prefix(Self.namedLimit) {
       result.refused[index].committer = try committer(of: result.refused[index].path)
@@ -427,6 +432,9 @@ package struct TreeMerge {
     for index in result.deletions.indices.prefix(Self.namedLimit) {
       let path = ItemFiles.recordFile(result.deletions[index].record.path)
       result.deletions[index].committer = try committer(of: path)
+    }
+    for index in result.foreignFiles.indices.prefix(Self.namedLimit) {
+      result.foreignFiles[index].committer = try committer(of: result.foreignFiles[index].path)
     }
   }
 

@@ -40,6 +40,8 @@ package struct Synchronization {
     package var signed = 0
     /// Changes that were refused, for example because no member of the item's group has signed them.
     package var refused: [RefusedChange] = []
+    /// Files that other programs have added or changed and that can be adopted.
+    package var foreignFiles: [IncomingForeignFile] = []
     /// Items that another user has deleted.
     package var deletions: [IncomingDeletion] = []
     /// Items for which an older version was received, which is kept as a conflict copy.
@@ -58,6 +60,7 @@ package struct Synchronization {
       resealed += other.resealed
       signed += other.signed
       refused += other.refused
+      foreignFiles += other.foreignFiles
       deletions += other.deletions
       olderVersions += other.olderVersions
       hasNewPolicy = hasNewPolicy || other.hasNewPolicy
@@ -225,6 +228,7 @@ package struct Synchronization {
     report.removedCopies += files.removedCopies
     report.signed += files.signed
     report.refused += files.refused
+    report.foreignFiles += files.foreignFiles
     report.deletions += files.deletions
     report.olderVersions += files.olderVersions
     report.hasNewPolicy = report.hasNewPolicy || files.store.keys.contains(where: Self.isAboutPeople)

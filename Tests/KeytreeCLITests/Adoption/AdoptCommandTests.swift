@@ -322,6 +322,24 @@ import Testing
     #expect(try git("log", "-1", "--format=%s") == "adopt 1 file\n")
   }
 
+  @Test func `a repair restores a missing file and does not touch what another program has changed`() throws {
+    for name in ["a.example/me", "b.example/me"] {
+      #expect(world.run("add", Word(name), input: Array("old".utf8)).code == .done)
+    }
+    let path = "items/internet-password/a.example/me.gpg"
+    try phone(path, "new\n")
+    let changed = try Data(contentsOf: URL(fileURLWithPath: "\(world.store)/\(path)"))
+    try FileManager.default.removeItem(atPath: "\(world.store)/items/internet-password/b.example/me.gpg")
+
+    let repair = world.run("check", "--repair")
+    #expect(repair.code == .failedChecks && repair.text.contains(path), "\(repair.text)")
+    #expect(world.run("get", "b.example/me").text == "old")
+    #expect(try Data(contentsOf: URL(fileURLWithPath: "\(world.store)/\(path)")) == changed)
+    #expect(world.run("adopt").text.hasPrefix("\(path): changed on 2026-11-20"))
+    #expect(world.run("adopt", "a.example/me", "--yes").code == .done)
+    #expect(world.run("get", "a.example/me").text == "new")
+  }
+
   @Test func `a file for other people cannot be adopted, and its recipients are not used`() throws {
     try world.home.run(["--pinentry-mode", "loopback", "--import"], input: GnuPGKey.bob.publicKey)
     try phone("items/web/bob.gpg", "secret", to: [.bob])
