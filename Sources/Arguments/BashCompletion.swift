@@ -14,13 +14,20 @@ struct BashCompletion {
       # bash completion for \(name): source it, or put it in ~/.local/share/bash-completion/completions/\(name)
 
       # Offers the items that begin with the word $1, quoted. bash treats the text before the last colon as a separate
-      # word, so it is not repeated.
+      # word, so it is not repeated. After a quotation mark, bash wants the name as it is, and closes the quotation; a
+      # name with a character that is special there is not offered.
       _\(name)_items() {
-        local line quoted before='' typed=${1#[\\"\\']}
+        local line quoted before='' typed=${1#[\\"\\']} special=''
+        [[ $1 == \\'* ]] && special="'"
+        [[ $1 == \\"* ]] && special='"$`\\!'
         # The word is as typed: without its quotation marks and backslashes it is the beginning of a name.
         typed=${typed//\\\\/}
         [[ $1 == *:* && $COMP_WORDBREAKS == *:* ]] && before=${1%"${1##*:}"}
         while IFS= read -r line; do
+          if [[ -n $special ]]; then
+            [[ $line == "$typed"* && $line != *["$special"]* ]] && COMPREPLY+=("$line")
+            continue
+          fi
           printf -v quoted %q "$line"
           [[ $line == "$1"* || $quoted == "$1"* ]] && COMPREPLY+=("${quoted#"$before"}")
         done < <(\(CompletionScript.itemLister(program, prefix: #""$typed""#)))

@@ -40,7 +40,8 @@ package enum Program {
     variables: [
       .init(
         "KEYTREE_STORE",
-        "the folder of the store (default: the setting `defaultStore`, else `$XDG_DATA_HOME/keytree`)"),
+        "the folder or the name of the store (default: the setting `defaultStore`, else `$XDG_DATA_HOME/keytree`)"
+      ),
       .init("GNUPGHOME", "the GnuPG home with your secret keys"),
       .init("VISUAL, EDITOR", "the editor of `keytree edit`"),
       .init(

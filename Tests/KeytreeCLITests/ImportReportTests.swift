@@ -40,7 +40,7 @@ struct ImportReportTests {
       report.lines(all: false, isPlan: true).suffix(4) == [
         "logins: 3 added, 1 of them renamed because of a name conflict, 1 merged with an identical one, 1 duplicates",
         "notes: 1 added", "other fields: 1 added",
-        "would be: 5 added, 1 of them renamed because of a name conflict, 1 merged with an identical one, 1 duplicates",
+        "plan: 5 added, 1 of them renamed because of a name conflict, 1 merged with an identical one, 1 duplicates",
       ])
   }
 

@@ -12,61 +12,84 @@ struct ItemNameTests {
     let account = reading.account.map { String(decoding: $0, as: UTF8.self) } ?? "any"
     var parts = [String(decoding: reading.container, as: UTF8.self), account]
     parts += reading.attributes.map { "\($0.name?.text ?? "")=\(String(decoding: $0.bytes, as: UTF8.self))" }
-    if reading.isHost { parts.append(reading.ignoresCase ? "any case" : "host") }
+    for (name, values) in reading.optionalAttributes.sorted(by: { $0.key.text < $1.key.text }) {
+      parts.append(
+        "\(name.text)?=\(values.map { String(decoding: $0, as: UTF8.self) }.joined(separator: ","))")
+    }
+    if let itemClass = reading.itemClass {
+      parts.append(itemClass == .internetPassword ? "host" : itemClass.rawValue)
+    }
+    if reading.ignoresCase { parts.append("any case") }
+    if !reading.describesNewItems { parts.append("old") }
     return parts.joined(separator: "|")
   }
 
   @Test(
     "a name is read as a host and a port, split at each slash, and last as a host in any case",
     arguments: [
-      ("github.com/alice", nil, ["github.com|alice", "github.com/alice|any", "github.com|alice|any case"]),
-      ("github.com", nil, ["github.com|any", "github.com|any|any case"]),
-      ("GitHub.com", nil, ["GitHub.com|any", "github.com|any|host", "github.com|any|any case"]),
-      ("github.com/", nil, ["github.com|", "github.com/|any", "github.com||any case"]),
-      ("/alice", nil, ["|alice", "/alice|any", "|alice|any case"]),
-      ("a/b/c", nil, ["a|b/c", "a/b|c", "a/b/c|any", "a|b/c|any case"]),
-      ("generic:mailer/bot", .genericPassword, ["mailer|bot", "mailer/bot|any"]),
-      ("generic-password:mailer", .genericPassword, ["mailer|any"]),
-      ("internet:x", .internetPassword, ["x|any", "x|any|any case"]),
-      ("cert:CA/01", .certificate, ["CA|01", "CA/01|any"]),
-      ("key:tag", .key, ["tag|any"]),
       (
-        "localhost:8080/alice", nil,
+        "github.com/alice",
+        ["github.com|alice", "github.com/alice|any", "github.com|alice|host|any case|old"]
+      ),
+      ("github.com", ["github.com|any", "github.com|any|host|any case|old"]),
+      ("GitHub.com", ["GitHub.com|any", "github.com|any|host", "github.com|any|host|any case|old"]),
+      ("github.com/", ["github.com|", "github.com/|any", "github.com||host|any case|old"]),
+      ("/alice", ["|alice", "/alice|any", "|alice|host|any case|old"]),
+      ("a/b/c", ["a|b/c", "a/b|c", "a/b/c|any", "a|b/c|host|any case|old"]),
+      (
+        "generic:mailer/bot",
+        [
+          "mailer|bot|generic-password", "mailer/bot|any|generic-password", "generic:mailer|bot|old",
+          "generic:mailer/bot|any|old",
+        ]
+      ),
+      ("internet:x", ["x|any|host", "x|any|host|any case|old", "internet:x|any|old"]),
+      ("key:tag", ["tag|any|key", "key:tag|any|old"]),
+      (
+        "localhost:8080/alice",
         [
           "localhost|alice|port=8080|host", "localhost:8080|alice", "localhost:8080/alice|any",
-          "localhost:8080|alice|any case",
+          "localhost:8080|alice|host|any case|old",
         ]
       ),
-      ("generic:localhost:8080", .genericPassword, ["localhost:8080|any"]),
-      ("::1", nil, ["::1|any", "::1|any|any case"]),
-      ("[::1]:22", nil, ["::1|any|port=22|host", "[::1]:22|any", "[::1]:22|any|any case"]),
-      ("example.com:x", nil, ["example.com:x|any", "example.com:x|any|any case"]),
+      ("generic:localhost:8080", ["localhost:8080|any|generic-password", "generic:localhost:8080|any|old"]),
+      ("::1", ["::1|any", "::1|any|host|any case|old"]),
+      ("[::1]:22", ["::1|any|port=22|host", "[::1]:22|any", "[::1]:22|any|host|any case|old"]),
+      ("example.com:x", ["example.com:x|any", "example.com:x|any|host|any case|old"]),
       (
-        "https://alice@Git.Example:8443/team?x#y", nil,
+        "https://alice@Git.Example:8443/team?x#y",
         [
           "git.example|alice|protocol=https|port=8443|path=/team|host",
-          "git.example|alice|protocol=https|port=8443|host", "git.example|alice|port=8443|host",
-          "git.example|alice|host", "git.example|alice|any case",
+          "git.example|alice|protocol=https|port=8443|host",
+          "git.example|alice|port?=8443|protocol?=https|host|old",
+          "git.example|alice|port?=8443|protocol?=https|host|any case|old",
+          "https:|/alice@Git.Example:8443/team?x#y|old",
+          "https:/|alice@Git.Example:8443/team?x#y|old", "https://alice@Git.Example:8443|team?x#y|old",
+          "https://alice@Git.Example:8443/team?x#y|any|old",
         ]
       ),
       (
-        "SSH://a%40b@host/", nil,
-        ["host|a@b|protocol=ssh|host", "host|a@b|host", "host|a@b|any case"]
+        "SSH://a%40b@host",
+        [
+          "host|a@b|protocol=ssh|port?=22|host", "host|a@b|port?=22|protocol?=ssh|host|old",
+          "host|a@b|port?=22|protocol?=ssh|host|any case|old", "SSH:|/a%40b@host|old", "SSH:/|a%40b@host|old",
+          "SSH://a%40b@host|any|old",
+        ]
       ),
-      ("-rf", nil, ["-rf|any", "-rf|any|any case"]),
-    ] as [(String, ItemClass?, [String])])
-  func readings(text: String, itemClass: ItemClass?, readings: [String]) throws {
-    guard case .named(let found, let all) = try ItemName(Word(text)) else {
+      ("-rf", ["-rf|any", "-rf|any|host|any case|old"]), ("bogus:foo", ["bogus:foo|any|old"]),
+      ("#12/x", ["#12|x|old", "#12/x|any|old"]),
+    ] as [(String, [String])])
+  func readings(text: String, readings: [String]) throws {
+    guard case .named(let all) = try ItemName(Word(text)) else {
       Issue.record("not a name")
       return
     }
-    #expect(found == itemClass)
     #expect(all.map(Self.text) == readings)
   }
 
   @Test("a name with many slashes has a limited number of readings")
   func manySlashes() throws {
-    guard case .named(_, let all) = try ItemName(Word(String(repeating: "a/", count: 5000))) else {
+    guard case .named(let all) = try ItemName(Word(String(repeating: "a/", count: 5000))) else {
       Issue.record("not a name")
       return
     }
@@ -87,7 +110,7 @@ struct ItemNameTests {
   @Test("a name keeps bytes that are not UTF-8")
   func bytes() throws {
     let word = Word([0x61, 0x2F, 0xFF])
-    guard case .named(nil, let readings) = try ItemName(word) else {
+    guard case .named(let readings) = try ItemName(word) else {
       Issue.record("not a name")
       return
     }
@@ -98,15 +121,27 @@ struct ItemNameTests {
     "an invalid name is refused",
     arguments: [
       ("", .empty), ("generic:", .empty), ("keytree://", .badReference), ("keytree://x/y", .badReference),
-      ("keytree://internet-password/GitHub.com/alice", .badReference), ("#", .badID), ("#1234567", .badID),
-      ("#0123456g", .badID), ("#012345678901234567890123456789012", .badID),
-      ("/", .empty), ("generic:/", .empty), ("https://", .badURL), ("https:///x", .badURL),
-      ("generic:https://x", .badURL), ("https://alice:secret@x.example", .passwordInURL),
-      ("bogus:foo", .unknownClass("bogus")),
-      ("Generic:x", .unknownClass("Generic")), ("genric:", .unknownClass("genric")),
+      ("keytree://internet-password/GitHub.com/alice", .badReference), ("/", .empty), ("generic:/", .empty),
+      ("https://alice:secret@x.example", .passwordInURL), (String(repeating: "x", count: 13_000), .tooLong),
     ] as [(String, ItemName.Problem)])
   func refused(text: String, problem: ItemName.Problem) {
     #expect(throws: problem) { try ItemName(Word(text)) }
+  }
+
+  @Test(
+    "a name that looks like a class, a URL or an id is refused for a new item",
+    arguments: [
+      ("#", .badID), ("#1234567", .badID), ("#0123456g", .badID),
+      ("#012345678901234567890123456789012", .badID),
+      ("https://", .badURL), ("https:///x", .badURL), ("generic:https://x", .badURL), ("//host/x", .badURL),
+      ("bogus:foo", .unknownClass("bogus")), ("Generic:x", .unknownClass("Generic")),
+      ("genric:", .unknownClass("genric")), ("host:99999/x", .badPort), ("host:0", .badPort),
+      ("host.example:/x", .badPort),
+    ] as [(String, ItemName.Problem)])
+  func refusedForNewItems(text: String, problem: ItemName.Problem) throws {
+    let name = try ItemName(Word(text))
+    #expect(name.problem == problem)
+    #expect(throws: ItemDraft.Problem.name(problem)) { try ItemDraft(name, GivenAttributes()) }
   }
 }
 
@@ -198,7 +233,8 @@ struct ItemSelectionTests {
       (["keytree://internet-password/github.com/alice", "-a", "bob"], []),
       (["GitHub.com"], ["alice", "https", "none"]),
       (["https://github.com/login"], ["https"]),
-      (["http://alice@github.com/login"], ["alice", "https"]),
+      (["http://alice@github.com/login"], ["alice"]), (["https://alice@github.com:444"], ["alice"]),
+      (["https://alice@github.com:443"], ["https"]),
       (["github.com:443/alice"], ["https"]),
       (["github.com:8443/alice"], []),
       (["bank/My Bank/main account"], ["slash"]),

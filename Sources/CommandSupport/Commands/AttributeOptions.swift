@@ -144,6 +144,13 @@ package struct GivenAttributes: Equatable, Sendable {
     }
   }
 
+  /// The same without a field.
+  package var withoutField: GivenAttributes {
+    var item = self
+    item.field = nil
+    return item
+  }
+
   /// The class and the attributes that belong to a primary key: the part that distinguishes one login from another.
   package var place: GivenAttributes {
     var place = GivenAttributes()

@@ -168,6 +168,7 @@ package struct CommandCall {
     case .nothingGiven: misuse(.missingOperand("ITEM"))
     case .namesAnExistingItem:
       misuse(.other("a reference or an id identifies an existing item, not a new one"))
+    case .name(let problem): misuse(problem.usage)
     case .contradictingClasses: misuse(.other("the name and the options specify different classes"))
     case .contradictingValues(let name): misuse(.other("`\(name.text)` has two different values"))
     }
@@ -179,12 +180,14 @@ extension ItemName.Problem {
   package var usage: UsageError.Problem {
     switch self {
     case .empty: .other("the name of an item is empty")
+    case .tooLong: .other("the name of an item is too long")
     case .badReference: .other("a reference is `keytree://CLASS/CONTAINER/NAME` or `keytree://id/DIGITS`")
     case .badID: .other("an id is `#` and 8 to 32 hexadecimal digits; use `--server` for other names")
     case .badURL:
       .advised(
         "the URL names no item: it has no valid host, or the class has no host",
         hint: "give host and account, for example `example.com/alice`, or `--service` for any other name")
+    case .badPort: .other("the port must be a number from 1 to 65535; use `--server` for other names")
     case .passwordInURL:
       .advised(
         "the URL contains a password",

@@ -51,12 +51,15 @@ extension CommandCall {
   }
 
   /// Returns the selected items in the order of their creation, and reports damage in the index.
+  ///
+  /// If the store has several groups, all ways to read the name are tried; see `ItemSelection.selected(among:)`.
   package func find(_ selection: ItemSelection, in index: Index) throws -> Matches {
     var matches = try index.find(selection.query)
     matches.items = matches.items.filter(selection.alternatives[0].accepts)
-    for alternative in selection.alternatives.dropFirst() where matches.items.isEmpty {
+    for alternative in selection.alternatives.dropFirst()
+    where matches.items.isEmpty || store.mayHaveSeveralGroups {
       let found = try index.find(alternative.query)
-      matches.items = found.items.filter(alternative.accepts)
+      matches.items += ItemSelection.further(found.items.filter(alternative.accepts), than: matches.items)
       matches.problems += found.problems.filter { !matches.problems.contains($0) }
       matches.statistics += found.statistics
     }

@@ -11,6 +11,8 @@ package struct ItemDraft: Equatable, Sendable {
     case nothingGiven
     /// A reference or an id names an existing item.
     case namesAnExistingItem
+    /// The name cannot be that of a new item.
+    case name(ItemName.Problem)
     /// The name and the options specify different classes.
     case contradictingClasses
     /// One attribute was given two values.
@@ -34,10 +36,11 @@ package struct ItemDraft: Equatable, Sendable {
   /// - Throws: the problem of the name or of the first attribute that the class cannot have.
   package init(_ name: ItemName?, _ given: GivenAttributes) throws(Problem) {
     guard name != nil || !given.isEmpty else { throw .nothingGiven }
+    if let problem = name?.problem { throw .name(problem) }
     var wanted = given.itemClass
-    if case .named(let itemClass?, _) = name {
-      guard wanted == nil || wanted == itemClass else { throw .contradictingClasses }
-      wanted = itemClass
+    if case .named(let readings) = name, let first = readings.first, first.hasTypedClass {
+      guard wanted == nil || wanted == first.itemClass else { throw .contradictingClasses }
+      wanted = first.itemClass
     }
     let isService = given.entries.contains { $0.name == .service }
     let itemClass = wanted ?? (isService ? .genericPassword : .internetPassword)
@@ -55,7 +58,12 @@ package struct ItemDraft: Equatable, Sendable {
   package init(
     renaming record: ItemRecord, to name: ItemName?, _ given: GivenAttributes = GivenAttributes()
   ) throws(Problem) {
-    if case .named(let wanted?, _) = name, wanted != record.itemClass { throw .contradictingClasses }
+    if let problem = name?.problem { throw .name(problem) }
+    if case .named(let readings) = name, let first = readings.first, first.hasTypedClass,
+      first.itemClass != record.itemClass
+    {
+      throw .contradictingClasses
+    }
     if let wanted = given.itemClass, wanted != record.itemClass { throw .contradictingClasses }
     checked = try Self.attributes(record.itemClass, name, given, over: record.attributes)
     group = given.group
@@ -97,9 +105,9 @@ package struct ItemDraft: Equatable, Sendable {
     switch name {
     case nil: break
     case .reference, .id: throw .namesAnExistingItem
-    case .named(_, let readings):
+    case .named(let readings):
       // Only an internet password has a host with a port.
-      let reading = readings.first { !$0.isHost || itemClass == .internetPassword }
+      let reading = readings.first { $0.describesNewItems && ($0.itemClass ?? itemClass) == itemClass }
       guard let reading else { throw .contradictingClasses }
       try set(itemClass.containerNames[0], reading.container)
       if let account = reading.account { try set(itemClass.accountName, account) }

@@ -1,5 +1,5 @@
 internal import Encoding
-internal import KeyringModel
+package import KeyringModel
 
 /// One way to read the name of an item: a container, an account, and attributes that the name contains.
 package struct ItemNameReading: Hashable, Sendable {
@@ -7,21 +7,29 @@ package struct ItemNameReading: Hashable, Sendable {
   package let container: [UInt8]
   /// The account; nil for any account or none.
   package let account: [UInt8]?
-  /// The attributes, such as the port.
+  /// The attributes, such as the port. An item must have all of them.
   package var attributes: [GivenAttributes.Entry] = []
-  /// True if only internet passwords are meant, because the container is a host.
-  package var isHost = false
-  /// True if the container is compared without regard to case. Such a reading only finds items; it does not describe a
-  /// new one.
+  /// Further attributes. An item must have one of the given values of each, or no value.
+  package var optionalAttributes: [AttributeName: [[UInt8]]] = [:]
+  /// The class; nil for any.
+  package var itemClass: ItemClass?
+  /// True if the class was typed in front of the name.
+  package var hasTypedClass = false
+  /// True if the container is compared without regard to case.
   package var ignoresCase = false
+  /// True if the reading can describe a new item. The others only find items.
+  package var describesNewItems = true
 
   /// Creates a reading of a name without attributes.
-  package init(_ container: some Sequence<UInt8>, _ account: (some Sequence<UInt8>)?) {
+  package init(
+    _ container: some Sequence<UInt8>, _ account: (some Sequence<UInt8>)?, _ itemClass: ItemClass? = nil
+  ) {
     (self.container, self.account) = (Array(container), account.map { Array($0) })
+    self.itemClass = itemClass
   }
 
   /// The largest number of `/` at which a name is split.
-  private static let splitLimit = 16
+  package static let splitLimit = 16
 
   /// Returns the readings of a name, the preferred one first: as a host and port, split at each `/` from left to right,
   /// as a container with `/`, and last as a host in any case.
@@ -30,9 +38,7 @@ package struct ItemNameReading: Hashable, Sendable {
   ///   - name: The name without its class.
   ///   - itemClass: The class; nil for any.
   static func readings(of name: ArraySlice<UInt8>, _ itemClass: ItemClass?) -> [ItemNameReading] {
-    let slashes = name.indices.filter { name[$0] == UInt8(ascii: "/") }.prefix(splitLimit)
-    var plain = slashes.map { ItemNameReading(name[..<$0], name[($0 + 1)...]) }
-    plain.append(ItemNameReading(name, [UInt8]?.none))
+    let plain = splits(of: name, itemClass)
     guard itemClass ?? .internetPassword == .internetPassword, let first = plain.first else { return plain }
     var readings: [ItemNameReading] = []
     if let host = HostName(authority: first.container), let port = host.port {
@@ -41,33 +47,62 @@ package struct ItemNameReading: Hashable, Sendable {
     let lowerCase = HostName.lowerCase(first.container)
     readings += plain
     if lowerCase != first.container { readings.append(.host(lowerCase, first.account, [])) }
-    // Other programs, such as those that use SecItem, can have stored the host in another case.
-    var anyCase = ItemNameReading.host(lowerCase, first.account, [])
-    anyCase.ignoresCase = true
-    return readings + [anyCase]
+    return readings + [ItemNameReading.host(lowerCase, first.account, []).inAnyCase]
   }
 
-  /// Returns the readings of a URL, the preferred one first: with everything that it contains, without the path, also
-  /// without the protocol, and with host and account only.
+  /// Returns the readings of a URL, the preferred one first: with everything that it contains, without the path, and
+  /// last also for items without a protocol or a port. An item with another protocol or port never matches.
   static func readings(of url: ItemURL, _ host: HostName) -> [ItemNameReading] {
-    let port = host.port.map { [GivenAttributes.Entry(name: .port, number: $0)] } ?? []
-    let protocolAndPort = [GivenAttributes.Entry(name: .protocol, bytes: url.scheme)] + port
-    var attributes = [protocolAndPort]
+    let port = host.port ?? HostName.defaultPort(ofScheme: url.scheme)
+    let ports = port.map { [Array(String($0).utf8)] } ?? []
+    var attributes = [GivenAttributes.Entry(name: .protocol, bytes: url.scheme)]
+    if let port = host.port { attributes.append(GivenAttributes.Entry(name: .port, number: port)) }
+    var exact = ItemNameReading.host(host.host, url.account, attributes)
+    if host.port == nil { exact.optionalAttributes = [.port: ports] }
+    var loose = ItemNameReading.host(host.host, url.account, [])
+    loose.optionalAttributes = [.protocol: [url.scheme], .port: ports]
+    loose.describesNewItems = false
+    var readings = [exact, loose, loose.inAnyCase]
     if !url.path.isEmpty {
-      attributes.insert(protocolAndPort + [GivenAttributes.Entry(name: .path, bytes: url.path)], at: 0)
+      var withPath = exact
+      withPath.attributes.append(GivenAttributes.Entry(name: .path, bytes: url.path))
+      readings.insert(withPath, at: 0)
     }
-    attributes += port.isEmpty ? [[]] : [port, []]
-    var anyCase = ItemNameReading.host(host.host, url.account, [])
-    anyCase.ignoresCase = true
-    return attributes.map { ItemNameReading.host(host.host, url.account, $0) } + [anyCase]
+    return readings
+  }
+
+  /// Returns the readings of text that looks like a class, a URL or an id: as a name without these. They find the items
+  /// of other programs, and do not describe new items.
+  static func literalReadings(of text: ArraySlice<UInt8>, _ itemClass: ItemClass? = nil) -> [ItemNameReading]
+  {
+    splits(of: text, itemClass).map { reading in
+      var literal = reading
+      literal.describesNewItems = false
+      return literal
+    }
+  }
+
+  /// Returns the ways to split a name at `/`, and last the whole name as a container.
+  private static func splits(of name: ArraySlice<UInt8>, _ itemClass: ItemClass?) -> [ItemNameReading] {
+    let slashes = name.indices.filter { name[$0] == UInt8(ascii: "/") }.prefix(splitLimit)
+    return slashes.map { ItemNameReading(name[..<$0], name[($0 + 1)...], itemClass) }
+      + [ItemNameReading(name, [UInt8]?.none, itemClass)]
+  }
+
+  /// The same reading for a host in any case. Other programs, such as those that use SecItem, can have stored the host
+  /// in another case.
+  private var inAnyCase: ItemNameReading {
+    var reading = self
+    reading.ignoresCase = true
+    reading.describesNewItems = false
+    return reading
   }
 
   private static func host(
     _ host: [UInt8], _ account: [UInt8]?, _ attributes: [GivenAttributes.Entry]
   ) -> ItemNameReading {
-    var reading = ItemNameReading(host, account)
+    var reading = ItemNameReading(host, account, .internetPassword)
     reading.attributes = attributes
-    reading.isHost = true
     return reading
   }
 }
@@ -106,7 +141,7 @@ struct ItemURL {
     host = HostName(authority: authority)
   }
 
-  private static func isLetter(_ byte: UInt8) -> Bool {
+  static func isLetter(_ byte: UInt8) -> Bool {
     (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
   }
 

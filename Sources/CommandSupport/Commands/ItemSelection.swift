@@ -27,18 +27,23 @@ package struct ItemSelection: Sendable {
     private var exact: [Query]
     /// The tags that a selected item has.
     private let tags: [[UInt8]]
+    /// The attributes of which a selected item has one of the values, or none.
+    private let optional: [AttributeName: [[UInt8]]]
 
-    fileprivate init(_ query: Query, exact: [Query], tags: [[UInt8]]) {
-      (self.query, self.exact, self.tags) = (query, exact, tags)
+    fileprivate init(_ query: Query, exact: [Query], tags: [[UInt8]], optional: [AttributeName: [[UInt8]]]) {
+      (self.query, self.exact, self.tags, self.optional) = (query, exact, tags, optional)
     }
 
     /// Returns true if an item that the query found is selected.
-    package func accepts(_ record: ItemRecord) -> Bool {
-      exact.contains { $0.matches(record) } && record.hasTags(tags)
-    }
+    package func accepts(_ record: ItemRecord) -> Bool { query(for: record) != nil }
 
     /// Returns the exact query that an item matches, or nil if the item is not selected.
-    fileprivate func query(for record: ItemRecord) -> Query? { exact.first { $0.matches(record) } }
+    fileprivate func query(for record: ItemRecord) -> Query? {
+      guard record.hasTags(tags), optional.allSatisfy({ record.has($0.key, amongOrNone: $0.value) }) else {
+        return nil
+      }
+      return exact.first { $0.matches(record) }
+    }
 
     /// The same for the fields of the selected items, which a name alone does not select.
     fileprivate var ofFields: Alternative {
@@ -49,6 +54,10 @@ package struct ItemSelection: Sendable {
     }
   }
 
+  /// The name that the selection was made of; nil if only attributes select.
+  package let name: ItemName?
+  /// The attributes that the selection was made of.
+  package let given: GivenAttributes
   /// The ways to read the name, the preferred one first. The first that matches an item applies.
   package private(set) var alternatives: [Alternative]
   /// The folders of a store that contain the files of all selected items.
@@ -65,36 +74,57 @@ package struct ItemSelection: Sendable {
   /// - Throws: `nothingGiven`, `contradictingClasses`, `noClassHasAll`, `fieldOfID`.
   package init(_ name: ItemName?, _ given: GivenAttributes, ignoringCase: Bool = false) throws(Problem) {
     guard name != nil || !given.isEmpty else { throw .nothingGiven }
+    (self.name, self.given) = (name, given)
     if given.field != nil, name?.isID == true { throw .fieldOfID }
     let name = name?.ofField(given.field)
-    var wantedClass = given.itemClass
     var readings: [ItemNameReading?] = [nil]
-    if case .named(let itemClass, let namings) = name {
-      guard wantedClass == nil || itemClass == nil || wantedClass == itemClass else {
+    if case .named(let namings) = name {
+      guard namings.first?.hasTypedClass != true || namings.first?.accepts(given.itemClass) == true else {
         throw .contradictingClasses
       }
-      wantedClass = wantedClass ?? itemClass
-      readings = namings
+      readings = namings.filter { $0.accepts(given.itemClass) }
     }
-    let classes = wantedClass.map { [$0] } ?? ItemClass.allCases
-    alternatives = readings.compactMap { reading in
+    var folders: Set<String> = []
+    var alternatives: [Alternative] = []
+    for reading in readings {
+      let wantedClass = given.itemClass ?? reading?.itemClass
+      let classes = wantedClass.map { [$0] } ?? ItemClass.allCases
+      folders.formUnion(Self.folders(classes, name, reading))
       let subject = Subject(name: name, reading: reading, given: given, ignoresCase: ignoringCase)
       let exact = classes.compactMap(subject.query)
-      guard let first = exact.first else { return nil }
+      guard let first = exact.first else {
+        // The other readings of a name with a class are for names that only look like one.
+        guard reading?.hasTypedClass != true else { throw .noClassHasAll }
+        continue
+      }
       let query = exact.count == 1 ? first : subject.coveringQuery(wantedClass)
-      return Alternative(query, exact: exact, tags: given.tags)
+      alternatives.append(
+        Alternative(query, exact: exact, tags: given.tags, optional: reading?.optionalAttributes ?? [:]))
     }
     guard !alternatives.isEmpty else { throw .noClassHasAll }
-    folders = Array(Set(readings.flatMap { Self.folders(classes, name, $0) })).sorted()
+    self.alternatives = alternatives
+    self.folders = folders.sorted()
   }
 
-  /// Returns the items that are selected: those that the first matching way to read the name accepts.
+  /// Returns the items that are selected: those that the first matching way to read the name accepts, and items of other
+  /// groups that another way accepts.
+  ///
+  /// Without the latter, a member of any group could add an item that a preferred way finds, and take over the name of
+  /// an item in another group.
   package func selected(among records: [ItemRecord]) -> [ItemRecord] {
+    var selected: [ItemRecord] = []
     for alternative in alternatives {
-      let accepted = records.filter(alternative.accepts)
-      if !accepted.isEmpty { return accepted }
+      selected += Self.further(records.filter(alternative.accepts), than: selected)
     }
-    return []
+    return selected
+  }
+
+  /// Returns those of the items that another way to read the name found that are selected besides the items of the
+  /// preferred ways: all if there are none, otherwise those in other groups.
+  package static func further(_ records: [ItemRecord], than selected: [ItemRecord]) -> [ItemRecord] {
+    if selected.isEmpty { return records }
+    let groups = Set(selected.map(\.group))
+    return records.filter { !groups.contains($0.group) }
   }
 
   /// Returns true if some way to read the name accepts an item.
@@ -139,7 +169,6 @@ package struct ItemSelection: Sendable {
 
     /// Returns the exact query for one class, or nil if the class lacks one of the attributes.
     func query(_ itemClass: ItemClass) -> Query? {
-      if reading?.isHost == true, itemClass != .internetPassword { return nil }
       var common: [Predicate] = []
       for entry in entries {
         let name = entry.name ?? (itemClass == .genericPassword ? .service : .server)
@@ -221,7 +250,20 @@ package struct ItemSelection: Sendable {
   }
 }
 
+extension ItemNameReading {
+  /// Returns true if the reading means items of a class; for nil, always.
+  fileprivate func accepts(_ wanted: ItemClass?) -> Bool {
+    wanted == nil || itemClass == nil || itemClass == wanted
+  }
+}
+
 extension ItemRecord {
+  /// Returns true if an attribute is absent or has one of some typed values.
+  fileprivate func has(_ name: AttributeName, amongOrNone values: [[UInt8]]) -> Bool {
+    guard let value = attributes[name], !value.isDefault else { return true }
+    return values.contains { AttributeSchema.value(ofText: $0, for: name).isSame(as: value) }
+  }
+
   /// Returns true if the item has all of these tags, in any case.
   fileprivate func hasTags(_ wanted: [[UInt8]]) -> Bool {
     if wanted.isEmpty { return true }

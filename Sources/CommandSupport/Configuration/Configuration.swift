@@ -75,8 +75,11 @@ package struct Configuration: Equatable, Sendable {
 
   /// Creates settings from the content of the file.
   ///
+  /// - Parameters:
+  ///   - bytes: the content.
+  ///   - isChecked: false to accept any values, so that one of them can be corrected.
   /// - Throws: `Problem`.
-  package init(parsing bytes: [UInt8]) throws(Problem) {
+  package init(parsing bytes: [UInt8], isChecked: Bool = true) throws(Problem) {
     let value: JSONValue
     do throws(JSONError) {
       value = try JSONValue(parsing: bytes, limits: JSONLimits(size: Self.limit, depth: 8))
@@ -85,11 +88,21 @@ package struct Configuration: Equatable, Sendable {
     }
     guard case .object(let members) = value else { throw .badValue("the file", mustBe: "a JSON object") }
     self.members = members
+    if isChecked { try check() }
+  }
+
+  /// Throws the first problem of the values.
+  package func check() throws(Problem) {
     for group in ["stores", "generate"] {
       guard let value = members[group] else { continue }
       guard case .object = value else { throw .badValue(group, mustBe: "a JSON object") }
     }
     for setting in settings { try Self.check(self[setting], of: setting) }
+    // A folder below the current one would be another one for each command.
+    guard let text = text(.defaultStore), !Self.isAbsolute(text), !storeNames.contains(text) else { return }
+    throw .badValue(
+      Setting.defaultStore.name,
+      mustBe: "the name of a store in `stores`, an absolute path, or one that begins with `~/`")
   }
 
   /// The content of the file.
@@ -115,6 +128,9 @@ package struct Configuration: Equatable, Sendable {
     guard case .object(let group) = first else { return nil }
     return group[path[1]]
   }
+
+  /// Returns true if a setting has a value, valid or not.
+  package func has(_ setting: Setting) -> Bool { self[setting] != nil }
 
   /// Returns the value of a setting as text, or nil if it has none.
   package func text(_ setting: Setting) -> String? {
@@ -154,6 +170,8 @@ package struct Configuration: Equatable, Sendable {
     members[path[0]] = group.isEmpty ? nil : .object(group)
   }
 
+  private static func isAbsolute(_ path: String) -> Bool { path.hasPrefix("/") || path.hasPrefix("~/") }
+
   private static func check(_ value: JSONValue?, of setting: Setting) throws(Problem) {
     guard let value else { return }
     if let range = range(of: setting) {
@@ -165,7 +183,7 @@ package struct Configuration: Equatable, Sendable {
     guard case .string(let text) = value, !text.isEmpty, !text.utf8.contains(0) else {
       throw .badValue(setting.name, mustBe: "text that is not empty")
     }
-    if case .store = setting, !text.hasPrefix("/"), !text.hasPrefix("~/") {
+    if case .store = setting, !isAbsolute(text) {
       throw .badValue(setting.name, mustBe: "an absolute path, or one that begins with `~/`")
     }
   }

@@ -22,14 +22,16 @@ package struct ConfigurationFile {
 
   /// Reads the settings. Without the file, there are none.
   ///
+  /// - Parameter isChecked: false to accept any values, so that one of them can be corrected.
   /// - Throws: `UserFileError`, also if another user can write to the file, because it names programs;
   ///   `ConfigurationError`.
-  package func read() throws -> Configuration {
+  package func read(isChecked: Bool = true) throws -> Configuration {
     guard let path, let content = try UserFile.readOwn(path, limit: Configuration.limit) else {
       return Configuration()
     }
     do {
-      return try Configuration(parsing: unsafe content.withBytes { unsafe Array($0) })
+      return try Configuration(
+        parsing: unsafe content.withBytes { unsafe Array($0) }, isChecked: isChecked)
     } catch {
       throw ConfigurationError.unusable(path: path, error)
     }

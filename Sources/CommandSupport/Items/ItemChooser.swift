@@ -16,12 +16,23 @@ package struct ItemChooser {
   /// The largest output of a picker in bytes: one line.
   private static let outputLimit = 1 << 16
 
+  /// True if the user can be asked: with a picker or on a terminal, and not with `--no-input`.
+  package var canAsk: Bool { !call.globals.noInput && call.console.canAsk }
+
+  /// True if the user can choose: on a terminal or with a picker, which needs none.
+  package var isPossible: Bool {
+    get throws {
+      try !call.globals.noInput && (call.console.canAsk || call.configuration().text(.picker) != nil)
+    }
+  }
+
   /// Returns the item that the user chooses.
   ///
   /// - Parameter items: at least one item, in the order of the list.
   /// - Throws: `cancelled` if the user chooses none; `other` if the picker cannot be run; `promptImpossible` if there
   ///   is neither a picker nor a terminal.
   package func choose(among items: [ItemRecord]) throws -> ItemRecord {
+    if call.globals.noInput { throw TerminalError.promptImpossible(question: "Item", .inputRefused) }
     if let picker = try call.configuration().text(.picker) { return try run(picker, items) }
     return try ask(items)
   }
@@ -29,12 +40,12 @@ package struct ItemChooser {
   // MARK: The list
 
   private func ask(_ all: [ItemRecord]) throws -> ItemRecord {
-    var items = all
+    var items = Array(zip(all, ItemLines.of(all)))
     while true {
       for (number, item) in items.prefix(Self.listLimit).enumerated() {
         let digits = String(number + 1)
         call.console.complain(
-          String(repeating: " ", count: max(0, 3 - digits.utf8.count)) + digits + "  " + item.listLine)
+          String(repeating: " ", count: max(0, 3 - digits.utf8.count)) + digits + "  " + item.1)
       }
       if items.count > Self.listLimit {
         call.console.complain("     \(items.count - Self.listLimit) more; type words to narrow the list")
@@ -42,19 +53,18 @@ package struct ItemChooser {
       guard let answer = try call.console.ask("Number, or words to narrow the list"), !answer.isEmpty else {
         throw TerminalError.cancelled(action: "no item was chosen")
       }
-      if let number = Int(answer) {
-        if (1...min(items.count, Self.listLimit)).contains(number) { return items[number - 1] }
-        call.console.complain("The number is not in the list.")
-        continue
+      if let number = Int(answer), (1...min(items.count, Self.listLimit)).contains(number) {
+        return items[number - 1].0
       }
+      // Another number is a word: an account can be one.
       let words = answer.lowercased().split(whereSeparator: \.isWhitespace)
       let narrowed = items.filter { item in
-        let line = item.listLine.lowercased()
+        let line = item.1.lowercased()
         return words.allSatisfy { line.contains($0) }
       }
       switch narrowed.count {
-      case 0: call.console.complain("No item in the list has these words.")
-      case 1: return narrowed[0]
+      case 0: call.console.complain("The list has no such number, and no item with these words.")
+      case 1: return narrowed[0].0
       default: items = narrowed
       }
     }
@@ -66,10 +76,9 @@ package struct ItemChooser {
   private func run(_ picker: String, _ items: [ItemRecord]) throws -> ItemRecord {
     var byLine: [String: ItemRecord] = [:]
     var lines: [String] = []
-    for item in items {
-      // A picker shows the lines on a terminal or in a window, and items of two classes can have the same name.
-      var line = Escaping.terminal.show(item.listLine)
-      if byLine[line] != nil { line += "  #" + item.id.hex.prefix(8) }
+    for (item, line) in zip(items, ItemLines.of(items)) {
+      // A picker shows the lines on a terminal or in a window.
+      let line = Escaping.terminal.show(line)
       byLine[line] = item
       lines.append(line)
     }
@@ -95,7 +104,12 @@ package struct ItemChooser {
     let line = output.split(separator: "\n").first.map(String.init) ?? ""
     if let item = byLine[line] { return item }
     // All pickers exit with a failure if the user chooses nothing, and print nothing.
-    guard line.isEmpty else { throw failure(picker, "it printed a line that is not in the list") }
+    guard line.isEmpty else {
+      // Most pickers print the typed text if it matches no line.
+      throw CommandError.other(
+        .notFound, message: "no item was chosen: \(ErrorReport.quote(line)) is no line of the list",
+        hint: "choose a line of the list; `keytree find WORD...` shows the items")
+    }
     guard case .exited(let status) = outcome.ending, status != 127, status != 126 else {
       throw failure(picker, "it was ended")
     }

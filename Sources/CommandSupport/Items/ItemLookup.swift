@@ -17,28 +17,81 @@ extension CommandCall {
   package func findOne(
     _ selection: ItemSelection, operand: Int = 0, in index: Index, letsChoose: Bool = false
   ) throws -> ItemRecord {
-    let name = nameForMessages(operand)
-    let canChoose = letsChoose && console.canAsk
+    let canChoose = letsChoose && ItemChooser(self).canAsk
     let matches = try find(selection, in: index)
     explain(matches.statistics)
-    switch matches.items.count {
-    case 1: return matches.items[0]
-    case 0: break
-    default:
-      if canChoose { return try ItemChooser(self).choose(among: ItemCandidates(matches.items).items) }
-      throw CommandError.ambiguous(name, candidates: matches.items.map(\.reference.text))
-    }
+    if let item = try one(of: matches.items, operand, letsChoose: canChoose) { return item }
+    let name = nameForMessages(operand)
     guard matches.problems.isEmpty else { throw CommandError.noMatchButDamage(name) }
-    let fields = try fieldNames(selection, in: index)
-    let candidates =
-      try fields.isEmpty ? ItemCandidates(for: itemName(operand), try givenAttributes(), in: index).items : []
-    if canChoose, candidates.count == 1 {
-      console.say("No item matches \(name); using \(candidates[0].reference.text).")
-      return candidates[0]
+    // The secret of a field is not that of a similar login.
+    if canChoose, selection.given.field == nil, selection.name?.problem == nil {
+      let similar = try ItemCandidates(for: selection, in: index)
+      // An item that lacks a word of the name, such as its account, is not taken without asking.
+      if similar.items.count == 1, similar.haveAllWords {
+        console.complain("No item matches \(name); using \(similar.items[0].referenceWithGroup).")
+        return similar.items[0]
+      }
+      if !similar.items.isEmpty {
+        console.complain("No item matches \(name). Items with similar names:")
+        return try ItemChooser(self).choose(among: similar.items)
+      }
     }
-    if canChoose, !candidates.isEmpty { return try ItemChooser(self).choose(among: candidates) }
-    throw CommandError.noMatch(
-      name, fields: fields, candidates: candidates.prefix(ItemCandidates.limit).map(\.listLine))
+    throw try noMatch(selection, name, in: index)
+  }
+
+  /// Returns the single item of a list, or the one that the user chooses; nil for an empty list.
+  ///
+  /// - Throws: `ambiguous` with the candidates; the errors of `ItemChooser.choose`.
+  package func one(of items: [ItemRecord], _ operand: Int = 0, letsChoose: Bool) throws -> ItemRecord? {
+    if items.count < 2 { return items.first }
+    if letsChoose { return try ItemChooser(self).choose(among: ItemCandidates(items).items) }
+    throw CommandError.ambiguous(nameForMessages(operand), candidates: items.map(\.reference.text))
+  }
+
+  /// Returns the error for a selection that no item matches: with the fields that exist, or with the items that have
+  /// similar names.
+  ///
+  /// - Parameters:
+  ///   - selection: the selection.
+  ///   - name: the name for the message.
+  ///   - index: the index to search.
+  package func noMatch(_ selection: ItemSelection, _ name: String, in index: Index) throws -> any Error {
+    if let problem = selection.name?.problem { return misuse(problem.usage) }
+    let login = selection.given.field == nil ? nil : try self.login(of: selection, in: index)
+    if let login, login.fields.isEmpty {
+      return CommandError.other(
+        .notFound, message: "no item matches \(name)", hint: "\(login.item.reference.text) has no fields")
+    }
+    let fields = try login?.fieldNames ?? fieldNames(selection, in: index)
+    if !fields.isEmpty { return CommandError.noMatch(name, fields: fields) }
+    if let hint = try hintForField(in: selection, index) {
+      return CommandError.other(.notFound, message: "no item matches \(name)", hint: hint)
+    }
+    let items = try ItemCandidates(for: selection, in: index).items.prefix(ItemCandidates.limit)
+    return CommandError.noMatch(name, candidates: ItemLines.of(Array(items)))
+  }
+
+  /// Returns the one login whose field was selected, if it exists.
+  private func login(of selection: ItemSelection, in index: Index) throws -> Login? {
+    let login = try self.selection(selection.name, of: selection.given.withoutField)
+    let items = try find(login, in: index).items
+    return items.count == 1 ? try findLogin(of: items[0], in: index).0 : nil
+  }
+
+  /// Returns the hint for a name that ends with `/` and the name of a field that its item has; else nil.
+  private func hintForField(in selection: ItemSelection, _ index: Index) throws -> String? {
+    guard case .named(let readings) = selection.name,
+      let whole = readings.first(where: { $0.account == nil }),
+      let slash = whole.container.lastIndex(of: UInt8(ascii: "/")), slash > 0
+    else { return nil }
+    let field = String(decoding: whole.container[(slash + 1)...], as: UTF8.self)
+    var given = selection.given
+    let item = Word(Array(whole.container[..<slash]))
+    // The part before the last `/` can be no name, for example in a URL.
+    guard given.field == nil, FieldName.isValid(field), let name = try? ItemName(item) else { return nil }
+    given.field = field
+    if try find(self.selection(name, of: given), in: index).items.isEmpty { return nil }
+    return "`\(Escaping.terminal.show(item.bytes)) --field \(field)` names the field of that item"
   }
 
   /// Returns the names of fields that match the selection although their item no longer exists.

@@ -72,7 +72,7 @@ package struct ItemSearch {
     if !fields.isEmpty { matches.items.removeAll { $0.field != nil && !query.matches($0) } }
     if let selection { matches.items.removeAll { !selection.accepts($0) } }
     call.tell(matches.problems)
-    matches.items += try alone(fields, beside: matches.items, in: index)
+    matches.items += try fieldsWithoutItem(fields, beside: matches.items, in: index)
     if let order, !matches.items.isEmpty, !order.applies(to: matches.items) {
       throw call.misuse(
         .advised(
@@ -87,15 +87,15 @@ package struct ItemSearch {
   }
 
   /// Returns the matching fields whose item no longer exists. No other output would show them.
-  private func alone(
+  private func fieldsWithoutItem(
     _ fields: [ItemRecord], beside items: [ItemRecord], in index: Index
   ) throws -> [ItemRecord] {
     if fields.isEmpty { return [] }
     var places = Set(items.map(\.loginPlace))
     let accepted = selection?.ofFields
-    var alone = fields.filter { !places.contains($0.loginPlace) && accepted?.accepts($0) != false }
+    var orphans = fields.filter { !places.contains($0.loginPlace) && accepted?.accepts($0) != false }
     // Finds items that exist, but do not match the query.
-    let asked = Dictionary(grouping: alone, by: \.loginPlace).compactMap(\.value.first)
+    let asked = Dictionary(grouping: orphans, by: \.loginPlace).compactMap(\.value.first)
     let queries = asked.map { field in
       var item = Query.login(of: field)
       item.includesFields = false
@@ -104,8 +104,8 @@ package struct ItemSearch {
     for (field, matches) in zip(asked, try index.find(queries)) where !matches.items.isEmpty {
       places.insert(field.loginPlace)
     }
-    alone.removeAll { places.contains($0.loginPlace) }
-    return alone
+    orphans.removeAll { places.contains($0.loginPlace) }
+    return orphans
   }
 
   /// Returns the items with their fields, given the fields that match the query.

@@ -20,8 +20,7 @@ extension CommandCall {
   package func find(one selection: ItemSelection, in index: Index) throws -> ItemRecord? {
     let matches = try find(selection, in: index)
     explain(matches.statistics)
-    guard matches.items.count > 1 else { return matches.items.first }
-    throw CommandError.ambiguous(nameForMessages(0), candidates: matches.items.map(\.reference.text))
+    return try one(of: matches.items, letsChoose: false)
   }
 
   /// Returns the one selected item, from the store or, if it is not there, from its history.
@@ -33,8 +32,8 @@ extension CommandCall {
     _ selection: ItemSelection, in index: Index, _ repository: Repository
   ) throws -> ItemRecord {
     if let item = try find(one: selection, in: index) { return item }
-    guard let item = try settleOne(try removed(selection, repository).map(\.record)) else {
-      throw CommandError.noMatch(nameForMessages(0))
+    guard let item = try single(try removed(selection, repository).map(\.record)) else {
+      throw try noMatch(selection, nameForMessages(0), in: index)
     }
     return item
   }
@@ -59,7 +58,7 @@ extension CommandCall {
   /// Returns the single item of a list, or nil if the list is empty.
   ///
   /// - Throws: `ambiguous` with the candidates, by their ids if they had the same name.
-  package func settleOne(_ records: [ItemRecord]) throws -> ItemRecord? {
+  package func single(_ records: [ItemRecord]) throws -> ItemRecord? {
     guard records.count > 1 else { return records.first }
     let hasNames = Set(records.map(\.path)).count == records.count
     throw CommandError.ambiguous(

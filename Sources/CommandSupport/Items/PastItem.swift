@@ -110,20 +110,20 @@ package struct PastItem {
     if let present, let then = records.first(where: { $0.id == present.id }) {
       return (then, .present(present))
     }
-    let named = try call.settleOne(selection.selected(among: records))
+    let named = try call.single(selection.selected(among: records))
     if let named {
       if present != nil { call.console.say("Another item had this name in that commit: #\(named.id.hex).") }
       return (named, .name)
     }
     if present == nil {
       let removed = try call.removed(selection, repository)
-      if let item = try call.settleOne(removed.map(\.record)),
+      if let item = try call.single(removed.map(\.record)),
         let removal = removed.first(where: { $0.record.id == item.id }),
         let then = records.first(where: { $0.id == item.id })
       {
         return (then, .removed(removal))
       }
-      if removed.isEmpty { throw CommandError.noMatch(call.nameForMessages(0)) }
+      if removed.isEmpty { throw try call.noMatch(selection, call.nameForMessages(0), in: index) }
     }
     throw CommandError.other(
       .notFound,
@@ -155,9 +155,9 @@ package struct PastItem {
   ) throws -> (ItemRecord, Source) {
     if let present = try call.find(one: selection, in: index) { return (present, .present(present)) }
     let removed = try call.removed(selection, repository)
-    guard let item = try call.settleOne(removed.map(\.record)),
+    guard let item = try call.single(removed.map(\.record)),
       let removal = removed.first(where: { $0.record.id == item.id })
-    else { throw CommandError.noMatch(call.nameForMessages(0)) }
+    else { throw try call.noMatch(selection, call.nameForMessages(0), in: index) }
     return (item, .removed(removal))
   }
 }

@@ -13,22 +13,29 @@ extension CommandCall {
   ///     a single secret.
   /// - Throws: `cancelled` if the answer is no; `other` if the question cannot be asked.
   package func show(_ secret: borrowing SecretBytes, of record: ItemRecord, endsLine: Bool = false) throws {
-    if console.outputIsTerminal, !secret.isText { try confirmBinary(secret.count, record) }
+    try confirmUnlessText(secret, "the secret of \(record.reference.text)")
     guard endsLine else { return console.write(secret: secret) }
     console.writeExactly(secret)
     if unsafe secret.withBytes({ unsafe $0.last }) != UInt8(ascii: "\n") { console.write("\n") }
   }
 
-  private func confirmBinary(_ count: Int, _ record: ItemRecord) throws {
-    let name = record.reference.text
+  /// Asks whether bytes are printed if the output is a terminal and they are not text.
+  ///
+  /// - Parameters:
+  ///   - secret: the bytes.
+  ///   - name: what they are, for the question, escaped: `the secret of ...`.
+  /// - Throws: `cancelled` if the answer is no; `other` if the question cannot be asked.
+  package func confirmUnlessText(_ secret: borrowing SecretBytes, _ name: String) throws {
+    guard console.outputIsTerminal, !secret.isText else { return }
     guard console.canAsk else {
       throw CommandError.other(
-        .cancelled, message: "the secret of \(name) is not text and was not printed on the terminal",
+        .cancelled, message: "\(name) is not text and was not printed on the terminal",
         hint: "`--out FILE` writes it to a file, and a pipe receives it unchanged")
     }
-    let question = "The secret of \(name) is not text (\(count) bytes). Print it on the terminal"
-    guard try console.confirm(question) else {
-      throw TerminalError.cancelled(action: "the secret was not printed")
+    let sentence = name.prefix(1).uppercased() + name.dropFirst()
+    guard try console.confirm("\(sentence) is not text (\(secret.count) bytes). Print it on the terminal")
+    else {
+      throw TerminalError.cancelled(action: "\(name) was not printed")
     }
   }
 }

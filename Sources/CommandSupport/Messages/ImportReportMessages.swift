@@ -45,7 +45,7 @@ extension ImportReport {
   /// - Returns: the lines, without line ends.
   package func lines(all: Bool, isPlan: Bool = false) -> [String] {
     let lines = entries.filter { all || $0.needsAttention }.map { $0.line(isPlan: isPlan) }
-    return lines + (isPlan ? kinds + ["would be: \(summary)"] : [summary])
+    return lines + (isPlan ? kinds + ["plan: \(summary)"] : [summary])
   }
 
   /// The counts of each kind of item, one line for each kind that occurs.

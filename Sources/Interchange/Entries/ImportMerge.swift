@@ -62,22 +62,24 @@ package struct ImportMerge<Failure: Error> {
   ///
   /// - Parameter draft: the data of the source.
   /// - Throws: the errors of the closures.
-  package func rivals(of draft: ImportDraft) throws(Failure) -> [(record: ItemRecord, secret: SecretSlice)] {
-    var rivals: [(record: ItemRecord, secret: SecretSlice)] = []
+  package func itemsToCompare(with draft: ImportDraft) throws(Failure) -> [(
+    record: ItemRecord, secret: SecretSlice
+  )] {
+    var items: [(record: ItemRecord, secret: SecretSlice)] = []
     for login in draft.logins {
       for attributes in login.head.candidates {
         let login = login.placed(attributes)
         for field in login.items.dropFirst() {
           for candidate in field.fieldCandidates {
             guard let record = try existing(candidate.primaryKey(in: group)) else { break }
-            rivals.append((record, field.secret))
+            items.append((record, field.secret))
           }
         }
         guard let record = try existing(login.head.primaryKey(in: group)) else { break }
-        rivals.append((record, login.head.secret))
+        items.append((record, login.head.secret))
       }
     }
-    return rivals
+    return items
   }
 
   private func place(_ login: PlannedLogin, _ progress: inout Progress) throws(Failure) {

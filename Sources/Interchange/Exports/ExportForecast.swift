@@ -8,7 +8,7 @@ internal import Secrets
 package struct ExportForecast {
   /// The entries with placeholders.
   package let entries: [ExportEntry]
-  /// The items whose losses depend on their secrets, without losses.
+  /// The fields whose losses depend on their secrets, without losses.
   private let undecided: [ExportReport.Entry]
 
   /// Creates the forecast for items.
@@ -18,15 +18,20 @@ package struct ExportForecast {
     let items = records.enumerated().map { number, record in
       ExportedItem(record: record, secret: ExportForecast.placeholder(number, for: record))
     }
-    var (entries, undecided): ([ExportEntry], [ExportReport.Entry]) = ([], [])
+    var known: [ExportedItem] = []
+    var undecided: [ExportReport.Entry] = []
     for entry in ExportEntry.entries(of: items) {
-      if entry.dependsOnSecrets {
-        undecided += entry.items.map { ExportReport.Entry(path: $0.record.path) }
-      } else {
-        entries.append(entry)
+      let names = entry.fieldsReadByFormats
+      for item in entry.items {
+        if let field = item.record.field, names.contains(field) {
+          undecided.append(ExportReport.Entry(path: item.record.path))
+        } else {
+          known.append(item)
+        }
       }
     }
-    (self.entries, self.undecided) = (entries, undecided)
+    entries = ExportEntry.entries(of: known)
+    self.undecided = undecided
   }
 
   /// Returns the forecast of a whole export.
@@ -47,14 +52,13 @@ package struct ExportForecast {
 }
 
 extension ExportEntry {
-  /// True if its losses cannot be known without the secrets: formats read the lines of a card and an identity, the
-  /// older passwords, and a field that has the whole value of an attribute, such as a URL.
-  fileprivate var dependsOnSecrets: Bool {
-    let kind = main?.text(.kind)
-    if kind == "card" || kind == "identity" { return true }
+  /// The names of the fields whose losses cannot be known without their secrets: the older passwords, and fields that can
+  /// have the whole value of an attribute, such as a URL.
+  fileprivate var fieldsReadByFormats: Set<String> {
     let names = Set(items.flatMap { $0.record.attributes.names.map(\.text) })
-    return fields.contains { name, _ in
-      name == ImportPart.history || names.contains(name) || BitwardenExport.isURL(name)
-    }
+    return Set(
+      fields.map(\.name).filter { name in
+        name == ImportPart.history || names.contains(name) || BitwardenExport.isURL(name)
+      })
   }
 }

@@ -70,6 +70,19 @@ package struct HostName: Equatable, Sendable {
     return (1...65535).contains(value) ? value : nil
   }
 
+  /// The ports of protocols that passwords are used with (IANA, Service Name and Port Number Registry).
+  private static let defaultPorts: [String: Int64] = [
+    "ftp": 21, "ftps": 990, "http": 80, "https": 443, "imap": 143, "imaps": 993, "ldap": 389, "ldaps": 636,
+    "pop3": 110, "pop3s": 995, "smtp": 25, "smtps": 465, "ssh": 22, "telnet": 23,
+  ]
+
+  /// Returns the port that a URL without a port means; nil for a scheme without a well-known port.
+  ///
+  /// - Parameter scheme: The scheme in lower case, such as `https`.
+  package static func defaultPort(ofScheme scheme: [UInt8]) -> Int64? {
+    defaultPorts[String(decoding: scheme, as: UTF8.self)]
+  }
+
   private static func isDottedName(_ host: [UInt8]) -> Bool {
     let labels = host.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
     guard labels.count >= 2, let last = labels.last, last.count >= 2 else { return false }

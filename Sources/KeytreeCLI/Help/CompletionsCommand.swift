@@ -10,7 +10,7 @@ enum CompletionsCommand: Command {
   static let declaration = CommandDeclaration(
     name: "completions", summary: "print the completion script for a shell",
     details: [
-      "Completes item names, too. They come from `keytree find`, and the shell does not expand them."
+      "Completes item names, too. They come from the index, and the shell does not expand them."
     ],
     operands: [shell],
     examples: [

@@ -31,7 +31,8 @@ enum ConfigCommand: Command {
 
   static func run(_ call: CommandCall) throws -> ExitCode {
     let file = ConfigurationFile(call.environment)
-    var configuration = try file.read()
+    let isChange = call.arguments.operand(1) != nil || call.arguments.has(unset)
+    var configuration = try file.read(isChecked: !isChange)
     guard let text = call.arguments.operand(0)?.text else {
       if call.arguments.has(unset) { throw call.misuse(.missingOperand(name.value.name)) }
       return list(configuration, call)
@@ -44,12 +45,9 @@ enum ConfigCommand: Command {
     let new = call.arguments.operand(1)?.text
     if call.arguments.has(unset) {
       if new != nil { throw call.misuse(.other("\(unset.display) takes no value")) }
+      guard configuration.has(setting) else { throw notSet(setting) }
     } else if new == nil {
-      guard let value = configuration.text(setting) else {
-        throw CommandError.other(
-          .notFound, message: "`\(setting.name)` is not set",
-          hint: "`keytree config \(setting.name) VALUE` sets it")
-      }
+      guard let value = configuration.text(setting) else { throw notSet(setting) }
       if call.globals.json { return list(configuration, call, only: setting) }
       call.console.print(value)
       return .done
@@ -57,12 +55,19 @@ enum ConfigCommand: Command {
     do {
       try check(new, of: setting, call)
       try configuration.set(setting, to: new)
+      try configuration.check()
     } catch let problem as Configuration.Problem {
       throw call.misuse(.other(problem.message))
     }
     try file.write(configuration)
     call.console.say(new == nil ? "Removed `\(setting.name)`." : "Set `\(setting.name)`.")
     return .done
+  }
+
+  private static func notSet(_ setting: Configuration.Setting) -> CommandError {
+    .other(
+      .notFound, message: "`\(setting.name)` is not set",
+      hint: "`keytree config \(setting.name) VALUE` sets it")
   }
 
   /// Checks a value that another part of the program interprets.
@@ -73,6 +78,9 @@ enum ConfigCommand: Command {
     switch setting {
     case .generateCharset: _ = try GenerateCommand.charset(text, call)
     case .picker:
+      guard ProgramCommand.split(text)?.isEmpty == false else {
+        throw call.misuse(.other("`picker` has a quotation mark that is not closed"))
+      }
       guard ProgramCommand(text, searchPath: call.environment.searchPath) != nil else {
         throw CommandError.other(
           .failure, message: "the picker \(ErrorReport.quote(text)) is not installed",
@@ -87,7 +95,11 @@ enum ConfigCommand: Command {
   ) -> ExitCode {
     let settings = configuration.settings.filter { setting == nil || $0 == setting }
     if call.globals.json {
-      call.console.write(settings.map { JSONMember($0.name, .string(configuration.text($0) ?? "")) })
+      call.console.write(
+        settings.map { setting in
+          let number = configuration.number(setting).map { JSONValue.integer(Int64($0)) }
+          return JSONMember(setting.name, number ?? .string(configuration.text(setting) ?? ""))
+        })
       return .done
     }
     var table = Table(["setting", "value"], isTerminal: call.console.outputIsTerminal, cellWidth: nil)

@@ -134,7 +134,7 @@ struct ExportRun {
       return
     }
     show(report.entries.filter { !shown.contains($0) })
-    console.print((isDone ? "" : "would be: ") + report.summary)
+    console.print((isDone ? "" : "plan: ") + report.summary)
   }
 
   private func show(_ entries: [ExportReport.Entry]) {

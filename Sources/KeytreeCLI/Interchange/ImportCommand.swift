@@ -55,7 +55,7 @@ enum ImportCommand: Command {
       } else {
         try fileDraft(source, call)
       }
-    draft.settleGroups(given: givenGroup, known: Set(keyring.policy.groups.keys))
+    draft.assignGroups(given: givenGroup, known: Set(keyring.policy.groups.keys))
     if call.arguments.has(local) { draft.keepLocal() }
     let isComplete = try run(draft)
     if reading == nil, source != "-", !run.isDryRun {
@@ -159,7 +159,7 @@ extension ImportDraft {
   /// - Parameters:
   ///   - given: the group that the user has chosen: all items go there.
   ///   - known: the groups of the keyring; an item of any other group goes to the group of the import.
-  mutating func settleGroups(given: String?, known: Set<String>) {
+  mutating func assignGroups(given: String?, known: Set<String>) {
     change { item in
       guard let group = item.group else { return }
       if given != nil {

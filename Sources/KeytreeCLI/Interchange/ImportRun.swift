@@ -74,10 +74,10 @@ struct ImportRun {
       otherGroup: { item in groups?.group(of: item, besides: group) },
       hasSecret: { record, secret in try comparison.has(record, secret) })
     // Several threads compare the items, because the merge itself uses one thread.
-    let rivals = try merge.rivals(of: draft)
-    let progress = WorkProgress("compare", total: rivals.count, console: console)
+    let items = try merge.itemsToCompare(with: draft)
+    let progress = WorkProgress("compare", total: items.count, console: console)
     defer { progress.finish() }
-    try comparison.prepare(rivals) { progress.step() }
+    try comparison.prepare(items) { progress.step() }
     return try merge.plan(draft)
   }
 

@@ -41,7 +41,9 @@ enum EditCommand: Command {
     do {
       record = try call.findOne(selection, in: keyring.index)
     } catch let error as CommandError {
-      guard case .noMatch = error, try offersCreation(call) else { throw error }
+      guard case .noMatch(_, _, let candidates) = error, try offersCreation(call, candidates) else {
+        throw error
+      }
       return try create(call)
     }
     try call.requireWritable(keyring, group: record.group)
@@ -63,11 +65,15 @@ enum EditCommand: Command {
     return .done
   }
 
-  /// Asks whether to create an item or a field that does not exist.
-  private static func offersCreation(_ call: CommandCall) throws -> Bool {
+  /// Asks whether to create an item or a field that does not exist, after the items with similar names.
+  private static func offersCreation(_ call: CommandCall, _ candidates: [String]) throws -> Bool {
     guard let name = try call.itemName(0), try !name.isByIdentity || call.givenAttributes().field != nil
     else {
       return false
+    }
+    if !candidates.isEmpty {
+      call.console.complain("These items have similar names:")
+      for candidate in candidates { call.console.complain("  " + candidate) }
     }
     return try call.console.confirm("No item matches \(call.nameForMessages(0)). Create it")
   }

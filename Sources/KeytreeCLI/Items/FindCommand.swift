@@ -44,7 +44,7 @@ enum FindCommand: Command {
     // This command opens only an index, and an index cannot decrypt.
     call.explain(EngineStatistics())
     if found.logins.isEmpty {
-      if let failure = noMatch(call, found) { throw failure }
+      if let failure = try noMatch(call, found) { throw failure }
       call.console.say("The store has no items; `keytree add ITEM` adds one.")
       return .done
     }
@@ -53,7 +53,10 @@ enum FindCommand: Command {
         call.console.write(RecordMembers.of(login))
       }
     } else if call.arguments.has(tree) {
-      for line in LoginTree(found.logins).lines { call.console.print(line) }
+      let width = call.console.outputIsTerminal ? call.console.width : nil
+      for line in LoginTree(found.logins).lines {
+        call.console.print(width.map { DisplayWidth.cut(Escaping.terminal.show(line), to: $0) } ?? line)
+      }
     } else {
       call.console.write(LoginTable(found.logins, call).table)
     }
@@ -62,13 +65,12 @@ enum FindCommand: Command {
   }
 
   /// Returns the failure of a search without a result; nil if the store has no items and none were searched for.
-  private static func noMatch(_ call: CommandCall, _ found: ItemSearch.Found) -> CommandError? {
+  private static func noMatch(_ call: CommandCall, _ found: ItemSearch.Found) throws -> CommandError? {
     let words = call.arguments.operands.map { Escaping.terminal.show($0.bytes) }
     let name = words.isEmpty ? "these attributes" : words.joined(separator: " ")
     if !found.problems.isEmpty { return .noMatchButDamage(name) }
     if found.isIndexLost { return .noMatchButDamage("the index") }
-    let isBare = words.isEmpty && call.arguments.options.allSatisfy { $0.value == nil }
-    if isBare { return nil }
+    if words.isEmpty, try call.givenAttributes().isEmpty { return nil }
     let hasSlash = call.arguments.operands.contains { $0.bytes.contains(UInt8(ascii: "/")) }
     return .other(
       .notFound, message: "no item matches \(name)",
@@ -106,7 +108,7 @@ private struct LoginTable {
       ("account", { $0.item.accountValue?.shownBytes ?? [] }),
       ("label", { $0.item.attributes[.label]?.shownBytes ?? [] }),
       ("fields", { Array(($0.item.field ?? $0.fieldNames.joined(separator: ", ")).utf8) }),
-      ("modified", { Array($0.item.modified.rfc3339.utf8.prefix(Self.dateSize)) }),
+      ("modified", { Array($0.item.modified.day.utf8) }),
       ("class", { $0.item.itemClass == .internetPassword ? [] : Array($0.item.itemClass.rawValue.utf8) }),
       ("group", { $0.item.group == GroupName.default ? [] : Array($0.item.group.utf8) }),
     ]
@@ -121,33 +123,42 @@ private struct LoginTable {
     for login in logins { table.add(shown.map { $0.cell(login) }) }
     return table
   }
-
-  /// The characters of a date in RFC 3339: `2026-11-22`.
-  private static let dateSize = 10
 }
 
 /// Logins as a tree: containers with their accounts, and accounts with their fields.
 private struct LoginTree {
-  private let logins: [Login]
+  /// A container of a class.
+  private struct Container: Hashable {
+    let itemClass: ItemClass
+    let name: [UInt8]
+  }
 
-  init(_ logins: [Login]) { self.logins = logins }
+  private var containers: [Container] = []
+  private var logins: [Container: [Login]] = [:]
 
-  /// The lines. The names are not escaped.
-  var lines: [String] {
-    var lines: [String] = []
-    var rest = logins[...]
-    while let first = rest.first {
-      let container = first.item.container?.shownBytes ?? []
-      let group = rest.prefix { $0.item.container?.shownBytes ?? [] == container }
-      rest = rest.dropFirst(group.count)
-      lines.append(container.isEmpty ? "(no container)" : String(decoding: container, as: UTF8.self))
-      for (number, login) in group.enumerated() {
-        let isLast = number == group.count - 1
-        lines.append((isLast ? "└── " : "├── ") + name(of: login.item))
-        let names = login.fieldNames
-        for (number, field) in names.enumerated() {
-          lines.append((isLast ? "    " : "│   ") + (number == names.count - 1 ? "└── " : "├── ") + field)
-        }
+  init(_ all: [Login]) {
+    for login in all {
+      let container = Container(
+        itemClass: login.item.itemClass, name: login.item.container?.shownBytes ?? [])
+      if logins[container] == nil { containers.append(container) }
+      logins[container, default: []].append(login)
+    }
+  }
+
+  /// The lines, with the containers in the order of their first login. The names are not escaped.
+  var lines: [String] { containers.flatMap(lines) }
+
+  private func lines(of container: Container) -> [String] {
+    let name = container.name.isEmpty ? "(no container)" : String(decoding: container.name, as: UTF8.self)
+    let itemClass = container.itemClass == .internetPassword ? "" : "  (\(container.itemClass.rawValue))"
+    var lines = [name + itemClass]
+    let logins = logins[container] ?? []
+    for (number, login) in logins.enumerated() {
+      let isLast = number == logins.count - 1
+      lines.append((isLast ? "└── " : "├── ") + self.name(of: login.item))
+      let names = login.fieldNames
+      for (number, field) in names.enumerated() {
+        lines.append((isLast ? "    " : "│   ") + (number == names.count - 1 ? "└── " : "├── ") + field)
       }
     }
     return lines
@@ -158,8 +169,8 @@ private struct LoginTree {
     let label = item.attributes[.label].map { String(decoding: $0.shownBytes, as: UTF8.self) }
     var name = account.isEmpty ? "(no account)" : account
     if let field = item.field { name += " --field \(field)" }
-    if let label { name += "  " + label }
     if item.group != GroupName.default { name += "  (group \(item.group))" }
+    if let label { name += "  " + label }
     return name
   }
 }

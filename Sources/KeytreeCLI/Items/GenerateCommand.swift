@@ -16,6 +16,8 @@ enum GenerateCommand: Command {
     "charset", .required(ValueDeclaration("SET", .text, completion: .words(GeneratorCharset.names))),
     help: "the characters: names from \(GeneratorCharset.names.joined(separator: ", ")), joined by commas, "
       + "and other characters after `=` (default: all)")
+  static let noSymbols = OptionDeclaration(
+    "no-symbols", help: "use letters and digits only, as `--charset letters,digits`")
 
   static let declaration = CommandDeclaration(
     name: "generate", summary: "store a generated secret",
@@ -27,7 +29,7 @@ enum GenerateCommand: Command {
         + "group, the group must be given with `--group`.",
     ],
     operands: [item, count],
-    options: [words, charset, AddCommand.update, AddCommand.local] + ClipboardTarget.options
+    options: [words, charset, noSymbols, AddCommand.update, AddCommand.local] + ClipboardTarget.options
       + AttributeOptions.all,
     examples: [
       Example("keytree generate github.com/alice", "generates 24 characters, 157 bits"),
@@ -47,11 +49,11 @@ enum GenerateCommand: Command {
   /// - Throws: a usage error for an invalid set, and for words together with a set.
   static func generator(_ call: CommandCall, count position: Int = 1) throws -> SecretGenerator {
     let number = call.arguments.operand(position)?.text.flatMap { Int($0) }
-    if call.arguments.has(words) {
-      if call.arguments.has(charset) { throw call.misuse(.conflict(words.display, charset.display)) }
-      return SecretGenerator(.words(number ?? SecretGenerator.defaultWords))
-    }
-    return try call.characterGenerator(length: number, charset: call.arguments.text(charset))
+    let sets = [words, charset, noSymbols].filter(call.arguments.has)
+    if sets.count > 1 { throw call.misuse(.conflict(sets[0].display, sets[1].display)) }
+    if call.arguments.has(words) { return SecretGenerator(.words(number ?? SecretGenerator.defaultWords)) }
+    let characters = call.arguments.has(noSymbols) ? "letters,digits" : call.arguments.text(charset)
+    return try call.characterGenerator(length: number, charset: characters)
   }
 
   /// Returns the characters that a description names.

@@ -24,8 +24,9 @@ enum GetCommand: Command {
   static let declaration = CommandDeclaration(
     name: "get", summary: "print the secret of one item",
     details: [
-      "The secret is printed byte for byte; on a terminal a line feed follows. Exactly one item must match: if "
-        + "several match, the candidates are listed on standard error and nothing is decrypted.",
+      "The secret is printed byte for byte; on a terminal a line feed follows. Exactly one item must match. On "
+        + "a terminal, you choose if several match or only items with similar names exist, and a single similar item is "
+        + "taken. Otherwise they are listed on standard error and nothing is decrypted.",
       "`--json` prints the attributes, and with `--reveal` also the secret: as a string if it is UTF-8, else as "
         + "`{\"base64\":\"...\"}`. Without `--reveal`, nothing is decrypted.",
       "`--out` creates a file that only you can read. It never overwrites a file and never follows a link.",

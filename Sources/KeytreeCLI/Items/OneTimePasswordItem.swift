@@ -3,6 +3,7 @@ internal import Keyring
 internal import KeyringModel
 internal import OneTimePasswords
 internal import Secrets
+internal import Terminal
 
 /// An item or a field whose secret is a one-time-password seed.
 struct OneTimePasswordItem {
@@ -16,53 +17,69 @@ struct OneTimePasswordItem {
 
   /// Finds the seed that a command selects.
   ///
-  /// - Throws: the errors of `record(_:in:)`.
+  /// - Throws: the errors of `record(_:in:letsChoose:)`.
   init(_ call: CommandCall, in keyring: Keyring) throws {
     (self.call, self.keyring) = (call, keyring)
-    (record, query) = try Self.record(call, in: keyring.index)
+    (record, query) = try Self.record(call, in: keyring.index, letsChoose: !call.globals.json)
     let given = try call.givenAttributes()
     let isNamed =
       switch try call.itemName(0) {
-      case .named(let itemClass, _): itemClass != nil || given.itemClass != nil
+      case .named(let readings): readings.first?.hasTypedClass == true || given.itemClass != nil
       case .reference, .id: true
       case nil: given.itemClass != nil
       }
     self.isNamed = record.field == FieldName.oneTimePassword || isNamed
   }
 
-  /// Finds the seed of a login: its field `otp`.
+  /// Uses the seed of a login: its field `otp`, or the login itself if it is such a field whose item no longer exists.
   ///
   /// - Throws: `noMatch` if the login has none; `KeyringError`.
   init(_ call: CommandCall, ofLogin login: ItemRecord, in keyring: Keyring) throws {
-    (self.call, self.keyring) = (call, keyring)
-    let fields = try call.login(of: login, in: keyring.index).fields
-    guard let seed = fields.first(where: { $0.field == FieldName.oneTimePassword }) else {
+    (self.call, self.keyring, isNamed) = (call, keyring, true)
+    if login.field == FieldName.oneTimePassword {
+      var field = Query(predicates: [.path(login.path)])
+      field.includesFields = true
+      (record, query) = (login, field)
+      return
+    }
+    guard let seed = try Self.seed(of: login, call, in: keyring.index) else {
       throw CommandError.noMatch("\(login.reference.text) --field \(FieldName.oneTimePassword)")
     }
-    (record, query, isNamed) = (seed, .fields(of: login), true)
+    (record, query) = (seed, .fields(of: login))
   }
 
   /// Returns the record that an item's name selects here: its field `otp`, or the item itself if it has none.
   ///
+  /// - Parameter letsChoose: true if the user may choose among several items or similar names.
   /// - Returns: the field or the item, and the query that it matches.
   /// - Throws: the errors of `CommandCall.findOne`.
-  static func record(_ call: CommandCall, in index: Index) throws -> (ItemRecord, Query?) {
+  static func record(
+    _ call: CommandCall, in index: Index, letsChoose: Bool
+  ) throws -> (ItemRecord, Query?) {
     let selection = try call.selection(0)
-    let name = try call.itemName(0)
-    guard name?.isByIdentity == true else {
-      var given = try call.givenAttributes()
+    if selection.name?.isByIdentity != true {
+      var given = selection.given
       given.field = FieldName.oneTimePassword
-      let ofField = try call.selection(name, of: given)
-      if let seed = try call.find(one: ofField, in: index) { return (seed, ofField.query(for: seed)) }
-      let item = try call.findOne(selection, in: index)
-      return (item, selection.query(for: item))
+      let ofField = try call.selection(selection.name, of: given)
+      let seeds = try call.find(ofField, in: index)
+      guard seeds.problems.isEmpty || !seeds.items.isEmpty else {
+        throw CommandError.noMatchButDamage(call.nameForMessages(0))
+      }
+      let canChoose = letsChoose && ItemChooser(call).canAsk
+      if let seed = try call.one(of: seeds.items, letsChoose: canChoose) {
+        return (seed, ofField.query(for: seed))
+      }
     }
-    let record = try call.findOne(selection, in: index)
-    let fields = try call.login(of: record, in: index).fields
-    guard let seed = fields.first(where: { $0.field == FieldName.oneTimePassword }) else {
-      return (record, selection.query(for: record))
+    let item = try call.findOne(selection, in: index, letsChoose: letsChoose)
+    guard let seed = try seed(of: item, call, in: index) else {
+      return (item, selection.query(forChosen: item))
     }
-    return (seed, .fields(of: record))
+    return (seed, .fields(of: item))
+  }
+
+  /// Returns the field `otp` of a login; nil if it has none.
+  private static func seed(of login: ItemRecord, _ call: CommandCall, in index: Index) throws -> ItemRecord? {
+    try call.login(of: login, in: index).fields.first { $0.field == FieldName.oneTimePassword }
   }
 
   /// The name of the item for messages, escaped.
@@ -81,6 +98,27 @@ struct OneTimePasswordItem {
     let seconds: Int64?
     /// The counter from which it was computed, for counter-based codes.
     let counter: UInt64?
+
+    /// Delivers the code. A counter-based code has changed the store, even if the delivery fails; the change is committed
+    /// after it, so that the code is not lost if git fails.
+    ///
+    /// - Parameters:
+    ///   - call: the command.
+    ///   - delivery: shows, copies or types the code.
+    /// - Throws: the error of the delivery; otherwise that of the commit.
+    borrowing func deliver(_ call: CommandCall, by delivery: (borrowing Code) throws -> Void) throws {
+      do {
+        try delivery(self)
+      } catch {
+        // Report the error of the delivery. The next command commits the pending change if this fails.
+        if counter != nil { try? call.commitPending() }
+        throw error
+      }
+      guard counter != nil else { return }
+      // Print the code before git runs.
+      call.console.flush()
+      try call.commitPending()
+    }
   }
 
   /// Returns the code for a time. A counter-based code is returned only once: the next counter is on the disk before

@@ -70,7 +70,8 @@ enum OtpCommand: Command {
     }
     try refuseContradictions(call)
     if call.arguments.has(attributes) {
-      let (record, _) = try OneTimePasswordItem.record(call, in: try call.openIndex())
+      let (record, _) = try OneTimePasswordItem.record(
+        call, in: try call.openIndex(), letsChoose: !call.globals.json)
       call.show(record)
       return .done
     }
@@ -88,29 +89,11 @@ enum OtpCommand: Command {
       return .done
     }
     let code = try item.code(at: call.environment.clock())
-    try show(code, of: item, call, clipboard)
+    try code.deliver(call) { code in try show(code, of: item, call, clipboard) }
     return .done
   }
 
-  /// Shows a code. A counter-based code has changed the store, even if showing it fails.
   private static func show(
-    _ code: borrowing OneTimePasswordItem.Code, of item: OneTimePasswordItem, _ call: CommandCall,
-    _ clipboard: ClipboardTarget?
-  ) throws {
-    do {
-      try deliver(code, of: item, call, clipboard)
-    } catch {
-      // Report the error of showing the code. The next command commits the pending change if this fails.
-      if code.counter != nil { try? call.commitPending() }
-      throw error
-    }
-    guard code.counter != nil else { return }
-    // Print the code before git runs.
-    call.console.flush()
-    try call.commitPending()
-  }
-
-  private static func deliver(
     _ code: borrowing OneTimePasswordItem.Code, of item: OneTimePasswordItem, _ call: CommandCall,
     _ clipboard: ClipboardTarget?
   ) throws {

@@ -89,15 +89,10 @@ private struct LoginFacts {
     }
     facts.add("group", item.group)
     if item.isLocal { facts.add("local", "only on this machine") }
-    facts.add("created", item.created.date)
-    facts.add("changed", item.modified.date)
-    facts.add("secret from", item.secretModified.date)
+    facts.add("created", item.created.day)
+    facts.add("changed", item.modified.day)
+    facts.add("secret from", item.secretModified.day)
     facts.add("reference", item.reference.text)
     return [item.listLine] + facts.lines.map { "  " + $0 }
   }
-}
-
-extension Timestamp {
-  /// The date in UTC: `2026-11-22`.
-  fileprivate var date: String { String(rfc3339.prefix(10)) }
 }

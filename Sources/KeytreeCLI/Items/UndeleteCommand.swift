@@ -76,7 +76,7 @@ enum UndeleteCommand: Command {
     }
     let isTerminal = call.console.outputIsTerminal
     var table = Table(
-      ["deleted", "item", "label", "id", "who"], isTerminal: isTerminal,
+      ["deleted", "id", "item", "label", "who"], isTerminal: isTerminal,
       width: isTerminal ? call.console.width : nil, hasColor: call.environment.allowsColor)
     for removal in removals {
       let record = removal.record
@@ -92,8 +92,8 @@ enum UndeleteCommand: Command {
       let time = removal.time.rfc3339
       let field = record.field.map { " --field \($0)" } ?? ""
       table.add([
-        Array((isTerminal ? String(time.prefix(10)) : time).utf8), record.shortName + Array(field.utf8),
-        record.attributes[.label]?.shownBytes ?? [], Array("#\(record.id.hex.prefix(12))".utf8),
+        Array((isTerminal ? removal.time.day : time).utf8), Array("#\(record.id.hex.prefix(12))".utf8),
+        record.shortName + Array(field.utf8), record.attributes[.label]?.shownBytes ?? [],
         Array(removal.author.utf8),
       ])
     }
@@ -125,13 +125,13 @@ enum UndeleteCommand: Command {
       // An item that was renamed, or that is now kept only on this machine, is not deleted.
       if try isGone(record, keyring.index) { deleted.append(record) }
     }
-    guard let record = try call.settleOne(deleted) else {
+    guard let record = try call.single(deleted) else {
       let isThere = try !call.find(selection, in: keyring.index).items.isEmpty
       throw CommandError.other(
         .notFound, message: "no deleted item matches \(call.nameForMessages(0))",
         hint: isThere
           ? "it is in the store; `keytree history ITEM` shows its older versions"
-          : "`keytree git log --diff-filter=D --name-only -- items` lists the removed files")
+          : "`keytree undelete` lists the deleted items")
     }
     // A verified version must have had the name, although the last one may have had another.
     let named = removals.filter { selection.accepts($0.record) }

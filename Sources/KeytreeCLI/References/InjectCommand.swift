@@ -39,6 +39,7 @@ enum InjectCommand: Command {
     let secrets = try ResolvedReferences(template.references.map { (.reference($0), $0.text) }, call)
     let text = template.filled(with: secrets)
     guard let target else {
+      try call.confirmUnlessText(text, "the filled-in template")
       call.console.writeExactly(text)
       return .done
     }

@@ -15,7 +15,8 @@ enum ReadCommand: Command {
     name: "read", summary: "print the secret of an item, for programs",
     details: [
       "Like `get`, but for programs: there are no options, and the user never chooses among several items. A "
-        + "reference names exactly one item. The secret is printed byte for byte; on a terminal a line feed follows."
+        + "reference names exactly one item. The secret is printed byte for byte; on a terminal a line feed follows, and a "
+        + "secret that is not text is printed only after a question."
     ],
     operands: [item],
     examples: [
@@ -30,7 +31,7 @@ enum ReadCommand: Command {
   static func run(_ call: CommandCall) throws -> ExitCode {
     guard let name = try call.itemName(0) else { throw call.misuse(.missingOperand(item.value.name)) }
     let resolved = try ResolvedReferences([(name, call.nameForMessages(0))], call)
-    call.console.write(secret: resolved[name].copy())
+    try call.show(resolved[name].copy(), of: resolved.record(of: name))
     return .done
   }
 }

@@ -3,10 +3,10 @@ internal import Keyring
 internal import KeyringModel
 internal import Secrets
 
-/// The secrets that names of items stand for: all or none.
+/// The secrets of the named items: all or none.
 struct ResolvedReferences {
   // Keyed by place, so that an index line with the id of another item does not get that item's secret.
-  private var items: [ItemName: ItemPlace] = [:]
+  private var items: [ItemName: ItemRecord] = [:]
   private var secrets: [ItemPlace: SecretSlice] = [:]
 
   /// Finds all items first, so that nothing is decrypted if one is missing, and then decrypts each one once.
@@ -28,13 +28,13 @@ struct ResolvedReferences {
       call.explain(matches.statistics)
       guard let record = matches.items.first else {
         throw matches.problems.isEmpty
-          ? CommandError.noMatch(text) : .noMatchButDamage(text)
+          ? try call.noMatch(selection, text, in: keyring.index) : CommandError.noMatchButDamage(text)
       }
       // In an honest store an id is unique, but a member can sign a second item with the id of another one.
       guard matches.items.count == 1 else {
         throw CommandError.ambiguous(text, candidates: matches.items.map(\.reference.text))
       }
-      items[name] = record.place
+      items[name] = record
       if !found.contains(where: { $0.record.place == record.place }) {
         found.append((record, selection.query(for: record) ?? selection.query))
       }
@@ -46,9 +46,15 @@ struct ResolvedReferences {
 
   /// Returns the secret of a resolved name.
   subscript(name: ItemName) -> SecretSlice {
-    guard let place = items[name], let secret = secrets[place] else {
+    guard let secret = secrets[record(of: name).place] else {
       preconditionFailure("the name was not resolved")
     }
     return secret
+  }
+
+  /// Returns the item of a resolved name.
+  func record(of name: ItemName) -> ItemRecord {
+    guard let record = items[name] else { preconditionFailure("the name was not resolved") }
+    return record
   }
 }

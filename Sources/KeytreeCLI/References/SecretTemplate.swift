@@ -4,8 +4,8 @@ internal import Secrets
 
 /// A text that contains references, `{{ keytree://CLASS/CONTAINER/NAME }}`, to be replaced by secrets.
 ///
-/// Other text between `{{` and `}}` belongs to other programs and stays as it is, unless it contains the scheme of a
-/// reference or begins with `keytree`: it was meant as a reference, and would not be replaced.
+/// Other text between `{{` and `}}` belongs to other programs and stays as it is, unless it looks like the name of an
+/// item: it was meant as a reference, and would not be replaced.
 struct SecretTemplate {
   /// A problem with a text. Lines are counted from 1.
   enum Problem: Error, Equatable {
@@ -33,22 +33,29 @@ struct SecretTemplate {
     var start = 0
     var position = 0
     var line = 1
+    var close = 0
     while position < text.count {
       if text[position] == UInt8(ascii: "\n") { line += 1 }
-      guard let name = Self.startOfReference(text, at: position) else {
-        if Self.looksLikeReference(text, at: position) { throw .looksLikeReference(line: line) }
+      guard text[position...].starts(with: "{{".utf8) else {
         position += 1
         continue
       }
-      let rest = text[name...].prefix { $0 != UInt8(ascii: "\n") }
-      guard let end = Self.endOfReference(rest) else { throw .notClosed(line: line) }
-      var word = rest[..<end]
+      // The end is searched once for each `}}` and each line, so that many `{{` do not take quadratic time.
+      if close < position + 2 { close = Self.endOfReference(text, from: position + 2) }
+      let isClosed = close < text.count && text[close] == UInt8(ascii: "}")
+      guard let name = Self.startOfReference(text, at: position) else {
+        if Self.looksLikeReference(text, at: position, close) { throw .looksLikeReference(line: line) }
+        position += 1
+        continue
+      }
+      guard isClosed else { throw .notClosed(line: line) }
+      var word = text[name..<max(name, close)]
       while word.last == UInt8(ascii: " ") || word.last == UInt8(ascii: "\t") { word = word.dropLast() }
       guard let reference = ItemReference(String(decoding: word, as: UTF8.self)) else {
         throw .noReference(line: line)
       }
       parts += [.text(start..<position), .reference(reference)]
-      position = end + 2
+      position = close + 2
       start = position
     }
     parts.append(.text(start..<text.count))
@@ -83,21 +90,36 @@ struct SecretTemplate {
     return start
   }
 
-  /// Returns true if `{{` at a position is followed by text that was probably meant as a reference: with the scheme or
-  /// the word `keytree` in any case before the end of the line or `}}`.
-  private static func looksLikeReference(_ text: [UInt8], at position: Int) -> Bool {
+  /// Returns true if `{{` at a position is followed by text that was probably meant as the name of an item: with the
+  /// scheme of a reference, with `keytree` as its first word, with a class in front, or with a host and an account.
+  ///
+  /// - Parameter close: The position of the next `}}` or line end.
+  private static func looksLikeReference(_ text: [UInt8], at position: Int, _ close: Int) -> Bool {
     // Of several braces, the last two count.
-    guard text[position...].starts(with: "{{".utf8), !text[position...].starts(with: "{{{".utf8) else {
-      return false
-    }
-    let rest = text[(position + 2)...].prefix { $0 != UInt8(ascii: "\n") }
-    let inside = String(decoding: rest[..<(endOfReference(rest) ?? rest.endIndex)], as: UTF8.self)
-      .lowercased()
-    return inside.contains(ItemReference.scheme)
-      || inside.drop { $0.isWhitespace }.hasPrefix("keytree")
+    if text[position...].starts(with: "{{{".utf8) { return false }
+    let rest = text[(position + 2)..<max(position + 2, close)]
+    // Another `{{` in the line is examined by itself.
+    let inside = rest.indices.first { rest[$0...].starts(with: "{{".utf8) }.map { rest[..<$0] } ?? rest
+    let words = String(decoding: inside, as: UTF8.self).lowercased()
+      .split(whereSeparator: \.isWhitespace)
+    guard let first = words.first else { return false }
+    if words.contains(where: { $0.contains(ItemReference.scheme) }) { return true }
+    // Names of variables, such as `keytree_version`, belong to other programs.
+    let name = first.prefix { $0.isLetter || $0.isNumber || $0 == "_" || $0 == "-" }
+    if name == "keytree" { return true }
+    guard words.count == 1 else { return false }
+    if first.contains(":"), ItemName.itemClass(of: String(first.prefix { $0 != ":" })) != nil { return true }
+    let host = first.prefix { $0 != "/" }
+    return host.endIndex < first.endIndex && HostName(lookingLike: host.utf8) != nil
   }
 
-  private static func endOfReference(_ rest: ArraySlice<UInt8>) -> Int? {
-    rest.indices.first { rest[$0...].starts(with: "}}".utf8) }
+  /// Returns the position of the first `}}` at or after a position, or that of the end of the line.
+  private static func endOfReference(_ text: [UInt8], from start: Int) -> Int {
+    var position = min(start, text.count)
+    while position < text.count, text[position] != UInt8(ascii: "\n") {
+      if text[position...].starts(with: "}}".utf8) { return position }
+      position += 1
+    }
+    return position
   }
 }

@@ -43,7 +43,7 @@ enum RotateCommand: Command {
         + "becomes the secret of the item when you confirm that it is in use. Neither secret is lost if the command "
         + "is interrupted: the next `keytree rotate next` continues there."
     ],
-    operands: [count], options: [GenerateCommand.words, GenerateCommand.charset],
+    operands: [count], options: [GenerateCommand.words, GenerateCommand.charset, GenerateCommand.noSymbols],
     examples: [
       Example("keytree rotate next", "generates 24 characters, like `keytree generate`"),
       Example("keytree rotate next 6 --words", "generates six words"),

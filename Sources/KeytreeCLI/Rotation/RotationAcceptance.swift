@@ -25,7 +25,7 @@ struct RotationAcceptance {
     try Self.requireAdmin(keyring)
     let list = try Rotations(call, keyring).list
     let meant = selection.selected(among: list.entries.map(\.record))
-    guard let record = try call.settleOne(meant) else {
+    guard let record = try call.single(meant) else {
       let item = try call.findOne(selection, in: keyring.index)
       throw CommandError.other(
         .notFound, message: "\(item.reference.text) is not on the rotation list",

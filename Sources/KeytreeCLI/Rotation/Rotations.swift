@@ -128,7 +128,7 @@ extension RotationList.Reader {
     }
     let name = policy.people[person]?.name ?? person.text
     switch reason {
-    case .left(let time): return "\(name), who left on \(time.rfc3339.prefix(10))"
+    case .left(let time): return "\(name), who left on \(time.day)"
     case .notInGroup: return "\(name), who is not in group \(group)"
     case .unknownKey: return name
     }

@@ -54,9 +54,12 @@ package struct ProgramCommand: Equatable, Sendable {
     return words
   }
 
-  /// Returns the executable file of a program, or nil if it is not found.
+  /// Returns the executable file of a program, or nil if it is not found or another user could change it.
   static func locate(_ program: String, in searchPath: String) -> String? {
     guard program.contains("/") else { return ProgramSearch.path(of: program, in: searchPath) }
-    return ProgramSearch.isProgram(program) ? program : nil
+    guard ProgramSearch.isProgram(program), FileProtection.weakness(ofProgram: program) == nil else {
+      return nil
+    }
+    return program
   }
 }

@@ -83,6 +83,9 @@ struct ItemCompletionTests {
       COMP_LINE='keytree get localhost:'; try keytree get localhost : ''
       COMP_LINE='keytree get my\\ h'; try keytree get 'my\\ h'
       COMP_LINE='keytree rm localhost:8080/alice my'; try keytree rm localhost : 8080/alice my
+      for word in "'my h" '"my h' "'localhost:8" "'it" '"$(t' '"it' "'\\$(t"; do
+        COMP_LINE="keytree get $word"; try keytree get "$word"
+      done
       """
     let offered = try run("bash", ["--norc", "-c", script], environment)
     let end = try #require(offered.firstIndex(of: "---"))
@@ -90,7 +93,11 @@ struct ItemCompletionTests {
     #expect(Set(offered[..<end]) == Set(known), "\(offered)")
     #expect(
       Array(offered[(end + 1)...])
-        == ["8080/alice", "8080/alice", "8080/alice", "my\\ host/a\\ b", "my\\ host/a\\ b"])
+        == [
+          "8080/alice", "8080/alice", "8080/alice", "my\\ host/a\\ b", "my\\ host/a\\ b",
+          // After a quotation mark.
+          "my host/a b", "my host/a b", "localhost:8080/alice", "$(touch PWNED)/`touch PWNED`",
+        ])
     #expect(!FileManager.default.fileExists(atPath: world.scratch.path + "/PWNED"))
   }
 

@@ -54,7 +54,8 @@ struct ConfigurationTests {
       ["generate.charset", "bogus"],
       ["stores.work", "relative"], ["stores.a/b", "/x"], ["stores.", "/x"], ["bogus", "x"],
       ["picker", "no-such-program"],
-      ["picker", ""], ["--unset"], ["--unset", "picker", "x"],
+      ["picker", ""], ["picker", "cat \""], ["--unset"], ["--unset", "picker", "x"],
+      ["defaultStore", "team"], ["defaultStore", "./team"],
     ])
   func refused(words: [String]) {
     let result = world.run(["config"] + words.map { Word($0) })
@@ -66,7 +67,7 @@ struct ConfigurationTests {
     "a file that cannot be used is an error of every command that needs it",
     arguments: [
       "{", "[]", "{\"clipboardSeconds\":\"x\"}", "{\"stores\":[]}", "{\"picker\":1}",
-      "{\"generate\":{\"length\":-1}}",
+      "{\"generate\":{\"length\":-1}}", "{\"defaultStore\":\"team\"}",
     ])
   func damaged(text: String) throws {
     try write(text)
@@ -84,6 +85,30 @@ struct ConfigurationTests {
     try write("{\"picker\":\"true\"}", mode: mode)
     #expect(world.run("config").diagnosticsText.contains("cannot trust \(file)"))
     #expect(world.run("find", "--store", "name").diagnosticsText.contains("cannot trust \(file)"))
+  }
+
+  @Test("a value that is not valid can be replaced or removed")
+  func corrections() throws {
+    try write("{\"clipboardSeconds\":\"x\",\"stores\":{\"a\":\"/a\"}}")
+    #expect(world.run("config", "clipboardSeconds", "30").code == .done)
+    #expect(world.run("config", "--json").text == "{\"clipboardSeconds\":30,\"stores.a\":\"/a\"}\n")
+    try write("{\"clipboardSeconds\":\"x\"}")
+    #expect(world.run("config", "--unset", "clipboardSeconds").code == .done)
+    #expect(world.run("config", "--unset", "clipboardSeconds").code == .notFound)
+    #expect(world.run("config").text == "")
+    // The default store would name a folder below the current one.
+    try write("{\"defaultStore\":\"a\",\"stores\":{\"a\":\"/a\"}}")
+    #expect(world.run("config", "--unset", "stores.a").code == .usage)
+  }
+
+  @Test("a picker that other users can write to is not run")
+  func unsafePicker() throws {
+    let path = world.folder.path + "/picker"
+    try Data("#!/bin/sh\nhead -n 1\n".utf8).write(to: URL(fileURLWithPath: path))
+    try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: path)
+    #expect(world.run("config", "picker", Word(path)).code == .failure)
+    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+    #expect(world.run("config", "picker", Word(path)).code == .done)
   }
 
   @Test("a store has a name, and a default")

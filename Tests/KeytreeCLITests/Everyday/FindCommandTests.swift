@@ -20,6 +20,9 @@ struct FindCommandTests {
     let all = world.run("find")
     #expect(all.code == .done && all.text == "")
     #expect(all.diagnosticsText == "The store has no items; `keytree add ITEM` adds one.\n")
+    for words in [["--store", world.store], ["--limit", "5"], ["--sort", "modified"], ["--tree"]] {
+      #expect(world.run(["find"] + words.map { Word($0) }).code == .done, "\(words)")
+    }
     #expect(world.run("find", "x").code == .notFound)
     #expect(world.run("find", "--server", "x").code == .notFound)
   }

@@ -36,6 +36,24 @@ struct NamingTests {
     }
   }
 
+  @Test(
+    "an item whose name looks like a class, a URL or an id is found by its name, and no such item is added by mistake",
+    arguments: [
+      ("urn:foo", "bar"), ("generic:x", "bar"), ("https://api.example", "bar"), ("#deadbeef99", "bar"),
+      ("#1", "-x"), ("UPPER:case", "Bar"), ("host:99999", "bar"), ("//x", "y"),
+    ])
+  func strangeNames(service: String, account: String) throws {
+    try add(Word("--service=\(service)"), "strange", Word("-a\(account)"))
+    let name = "\(service)/\(account)"
+    #expect(world.run("complete-items", "").text.contains(name + "\n"))
+    for words in [["get"], ["read"], ["show", "--reveal"]] {
+      #expect(world.run(words.map { Word($0) } + [Word(name)]).text.contains("strange"), "\(words)")
+    }
+    let new = world.run("add", Word(name + "/new"), input: [0x78])
+    let isName = ["generic:x", "https://api.example"].contains(service)
+    #expect(new.code == (isName ? .done : .usage), "\(new.diagnosticsText)")
+  }
+
   @Test("the completion keeps a class in front of the name")
   func completionOfClass() throws {
     try add("generic:mailer/bot", "x")
@@ -65,13 +83,19 @@ struct NamingTests {
 
   @Test("on a terminal one candidate is taken, and of several the user chooses")
   func choice() {
-    let one = world.run("get", "hub/alice", isTerminal: true)
-    #expect(one.code == .done && one.text == "one\n")
-    #expect(one.diagnosticsText.contains("using keytree://internet-password/github.com/alice."))
+    for more in [[], ["--quiet"]] as [[Word]] {
+      let one = world.run(["get", "hub/alice"] + more, isTerminal: true)
+      #expect(one.code == .done && one.text == "one\n")
+      #expect(one.diagnosticsText.contains("using keytree://internet-password/github.com/alice."))
+    }
+    // An item that lacks a word of the name is not taken without asking.
+    let other = world.run("get", "gitlab.example/carol", input: Array("\n".utf8), isTerminal: true)
+    #expect(other.code == .cancelled && other.text == "")
+    #expect(other.diagnosticsText.contains("  1  gitlab.example/alice\n"))
     let number = world.run("get", "github", input: Array("2\n".utf8), isTerminal: true)
     #expect(number.code == .done && number.text == "two\n")
     #expect(number.diagnosticsText.contains("  1  github.com/alice  GitHub\n"))
-    let words = world.run("get", "git", input: Array("9\nnothing\nlab\n".utf8), isTerminal: true)
+    let words = world.run("get", "git", input: Array("99\nnothing\nlab\n".utf8), isTerminal: true)
     #expect(words.code == .done && words.text == "three\n")
     let several = world.run("get", "github.com", input: Array("1\n".utf8), isTerminal: true)
     #expect(several.text == "one\n", "several items have the exact name")
@@ -106,10 +130,45 @@ struct NamingTests {
       #expect(line.contains(text + "\n"))
     }
     for name in [
-      "https://git.example:8443/team", "https://git.example/login", "git.example", "Git.Example/me@work",
+      "https://git.example:8443/team", "https://Git.Example:8443", "https://git.example:8443/login",
+      "git.example",
+      "Git.Example/me@work",
     ] {
       #expect(world.run("get", Word(name)).text == "url")
     }
+    try add("plain.example/me", "plain")
+    for name in ["https://plain.example", "https://plain.example:443/x", "ssh://me@plain.example:2222"] {
+      #expect(
+        world.run("get", Word(name)).text == "plain", "an item without protocol and port is for all of them")
+    }
+  }
+
+  @Test(
+    "a URL with another protocol or port than the item's finds and changes nothing",
+    arguments: [
+      "https://git.example", "https://git.example:9999", "http://me@git.example:8443", "http://git.example",
+      "https://git.example:443/team",
+    ])
+  func otherURLs(name: String) throws {
+    try add("https://me@git.example:8443/team", "url")
+    let before = world.run("find", "--json").text
+    for words in [
+      ["get", name], ["read", name], ["run", "-e", "X=\(name)", "--", "true"], ["rm", name],
+      ["set", name, "-l", "x"],
+      ["cp", name, "x.example"],
+    ] {
+      let result = world.run(words.map { Word($0) })
+      #expect(result.code == .notFound && result.text == "", "\(words)")
+      if words[0] == "get" { #expect(result.diagnosticsText.contains("  git.example/me  (port 8443)")) }
+    }
+    #expect(world.run("find", "--json").text == before)
+    // A new field is not that of the item with the other port.
+    #expect(world.run("add", Word(name), "--field", "note", input: [0x78]).code == .done)
+    #expect(!world.run("show", "https://git.example:8443").text.contains("note"))
+  }
+
+  @Test("a URL with a password is refused, and the password is not repeated")
+  func passwords() {
     let secret = world.run("get", "https://me:hunter2@git.example/")
     #expect(secret.code == .usage && !secret.diagnosticsText.contains("hunter2"))
   }

@@ -39,10 +39,17 @@ struct PickCommandTests {
     #expect(
       result.diagnosticsText.contains("  1  github.com/alice\n  2  github.com/bob\n  3  mail.example/alice\n")
     )
-    let one = world.run("pick", "bob", "--print")
-    #expect(
-      one.text == "two" && one.diagnosticsText.contains("Only keytree://internet-password/github.com/bob"))
-    #expect(world.run("pick", "--print").code == .cancelled, "without a terminal nothing is chosen")
+    let one = world.run("pick", "bob", "--print", isTerminal: true)
+    #expect(one.text == "two\n")
+    #expect(one.diagnosticsText.contains("Only keytree://internet-password/github.com/bob matches."))
+    #expect(world.run("pick", "github.com/bob", "--print", isTerminal: true).text == "two\n")
+    for words in [["pick"], ["pick", "bob"]] {
+      let script = world.run(words.map { Word($0) } + ["--print"])
+      #expect(script.code == .cancelled && script.text == "", "without a terminal nothing is chosen")
+    }
+    let quiet = world.run("pick", "bob", "--print", "--quiet", isTerminal: true)
+    #expect(quiet.text == "two\n" && quiet.diagnosticsText.contains("Only "))
+    #expect(world.run("pick", "bob", "--print", "--json", isTerminal: true).code == .usage)
     #expect(world.run("pick", "nothing", "--print").code == .notFound)
     #expect(world.run("pick", "--print", "--type").code == .usage)
   }
@@ -64,12 +71,13 @@ struct PickCommandTests {
   @Test(
     "a picker that chooses nothing cancels, and one that fails or invents a line is an error",
     arguments: [
-      ("exit 1", false), ("exit 130", false), ("echo other", true), ("kill -9 $$", true), ("exit 127", true),
-    ])
-  func failures(script: String, isError: Bool) throws {
+      ("exit 1", .cancelled), ("exit 130", .cancelled), ("echo other", .notFound), ("kill -9 $$", .failure),
+      ("exit 127", .failure),
+    ] as [(String, ExitCode)])
+  func failures(script: String, code: ExitCode) throws {
     let result = world.run(["pick", "--print"], more: try picker(script))
-    #expect(result.code == (isError ? .failure : .cancelled) && result.text == "")
-    #expect(result.diagnosticsText.contains("cannot use the picker") == isError)
+    #expect(result.code == code && result.text == "")
+    #expect(result.diagnosticsText.contains("cannot use the picker") == (code == .failure))
   }
 
   @Test("items with the same line are told apart, and a name cannot add a line")
@@ -77,17 +85,41 @@ struct PickCommandTests {
     #expect(
       world.run("add", "internet:evil", "-a", "x\ngithub.com/bob", input: Array("evil".utf8)).code == .done)
     #expect(world.run("add", "generic:github.com/bob", input: Array("generic".utf8)).code == .done)
-    let result = world.run(["pick", "--print"], more: try picker("grep '^github.com/bob *#'"))
-    #expect(result.code == .done && ["two", "generic"].contains(result.text))
-    #expect(world.run(["pick", "--print"], more: try picker("grep -m1 '^github.com/bob$'")).text != "evil")
+    for (pattern, secret) in [("^github.com/bob$", "two"), ("^generic-password:github.com/bob$", "generic")] {
+      #expect(world.run(["pick", "--print"], more: try picker("grep '\(pattern)'")).text == secret)
+    }
+    #expect(world.run("add", "github.com/bob", "-r", "ftp", input: Array("ftp".utf8)).code == .done)
+    #expect(world.run(["pick", "--print"], more: try picker("grep '(protocol ftp)'")).text == "ftp")
+  }
+
+  @Test("with --no-input no picker is started")
+  func noInput() throws {
+    let seen = world.folder.path + "/seen"
+    let result = world.run(
+      ["pick", "--print", "--no-input"], more: try picker("tee \(seen) | head -n 1"))
+    #expect(result.code == .cancelled && result.text == "")
+    #expect(!FileManager.default.fileExists(atPath: seen))
+  }
+
+  @Test("a field whose item is gone is no login; its seed gives codes")
+  func fieldsAlone() {
+    let seed = Array("otpauth://totp/x?secret=GEZDGNBVGY3TQOJQ".utf8)
+    #expect(world.run("otp", "add", "seed.example/x", input: seed).code == .done)
+    #expect(world.run("add", "lone.example/x", "--field", "note", input: [0x78]).code == .done)
+    for words in ["seed.example", "lone.example"] {
+      let result = world.run("pick", Word(words), "--print", isTerminal: true)
+      #expect(result.code == .notFound && result.text == "")
+    }
+    let code = world.run("pick", "seed.example", "--otp", "--print", isTerminal: true)
+    #expect(code.code == .done && code.text.utf8.count == 7)
   }
 
   @Test("--otp copies the code of a login that has a seed")
   func otp() {
     let seed = Array("otpauth://totp/x?secret=GEZDGNBVGY3TQOJQ".utf8)
     #expect(world.run("otp", "add", "mail.example/alice", input: seed).code == .done)
-    let result = world.run("pick", "--otp", "--print")
-    #expect(result.code == .done && result.output.count == 6)
+    let result = world.run("pick", "--otp", "--print", isTerminal: true)
+    #expect(result.code == .done && result.output.count == 7)
     #expect(result.diagnosticsText.contains("Valid for"))
     #expect(world.run("pick", "github", "--otp", "--print").code == .notFound)
   }

@@ -214,7 +214,7 @@ struct ExportCommandTests {
     }
     let refused = export()
     #expect(refused.code == .failure && refused.text.contains("without"), "\(refused.diagnosticsText)")
-    #expect(refused.text.hasSuffix("would be: 1 exported, 1 of them incomplete\n"))
+    #expect(refused.text.hasSuffix("plan: 1 exported, 1 of them incomplete\n"))
     let plan = export("--dry-run", "--accept-loss")
     #expect(plan.code == .done && plan.text == refused.text)
     #expect(plan.diagnosticsText.contains("Nothing was decrypted or written."))

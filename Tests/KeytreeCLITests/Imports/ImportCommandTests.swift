@@ -119,7 +119,7 @@ struct ImportCommandTests {
     #expect(
       plan.text.split(separator: "\n") == [
         "row 302: will be added as internet-password/b.example/x+https; the secret is empty",
-        "logins: 301 added", "notes: 300 added", "would be: 601 added",
+        "logins: 301 added", "notes: 300 added", "plan: 601 added",
       ])
     #expect(plan.code == .done && plan.diagnosticsText == "Nothing was changed.\n")
     #expect(world.run("import", path, "--dry-run", "--verbose").text.split(separator: "\n").count == 604)

@@ -21,15 +21,27 @@ struct ReferenceCommandTests {
   func read() throws {
     #expect(world.run("read", Word(reference)).output == secret)
     #expect(world.run("read", "keytree://generic-password/app/other").code == .notFound)
-    for word in ["generic:app/db", "app/db", "app db"] {
-      #expect(world.run("read", .init(word)).output == (word == "app db" ? [] : secret))
-    }
+    for word in ["generic:app/db", "app/db"] { #expect(world.run("read", .init(word)).output == secret) }
+    let similar = world.run("read", "app db")
+    #expect(similar.code == .notFound && similar.output.isEmpty)
+    #expect(similar.diagnosticsText.contains("  generic-password:app/db\n"))
     #expect(world.run("read", "app").code == .ambiguous)
     for word in ["", "keytree://", "\(reference)/"] {
       let result = world.run(["read", .init(word)])
       #expect(result.code == .usage && result.output.isEmpty)
     }
-    #expect(world.run("read", Word(reference), isTerminal: true).output == secret + Array("\n".utf8))
+    for words in [["read", Word(reference)], ["inject", "-i", Word(try template())]] {
+      let refused = world.run(words, input: Array("n\n".utf8), isTerminal: true)
+      #expect(refused.code == .cancelled && refused.output.isEmpty, "the secret is not text")
+    }
+    let shown = world.run("read", Word(reference), input: Array("y\n".utf8), isTerminal: true)
+    #expect(shown.output == secret + Array("\n".utf8))
+  }
+
+  private func template() throws -> String {
+    let path = world.folder.path + "/template"
+    try Data("{{ \(reference) }}".utf8).write(to: URL(fileURLWithPath: path))
+    return path
   }
 
   @Test("a template is filled completely, or not if a secret is missing")

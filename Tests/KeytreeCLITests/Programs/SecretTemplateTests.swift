@@ -26,6 +26,9 @@ struct SecretTemplateTests {
     arguments: [
       ("{{ keytree:generic-password/a/b }}", true), ("{{keytree.a.b}}", true), ("{{ KEYTREE://a }}", true),
       ("{{ secret \(path) }}", true), ("{{ \"\(path)\" }}", true), ("{{ x | keytree }}", false),
+      ("{{ github.com/alice }}", true), ("{{ generic:mailer/bot }}", true), ("{{ x {{ keytree }}", true),
+      ("{{ keytree_version }}", false), ("{{ a/b }}", false), ("{{ if: x }}", false),
+      ("{{ user.name }}", false),
       ("{{ .Values.token }}\nkeytree://", false), ("{ keytree }", false), ("{{ x }} \(path)", false),
     ])
   func looksLikeReference(text: String, isError: Bool) {

@@ -68,6 +68,37 @@ import Testing
     #expect(result.code == .done, "\(result.diagnosticsText)")
   }
 
+  /// Names, items of `default` that they mean, and items that a member of `ops` adds so that a preferred way to read the
+  /// name finds them.
+  static let takeovers: [(name: Word, item: [Word], other: [Word])] = [
+    ("web/bank/alice", ["--service", "web/bank", "-a", "alice"], ["generic:web/bank/alice"]),
+    ("https://bob@host.example", ["host.example/bob"], ["https://bob@host.example"]),
+    ("host.example:443/bob", ["--server", "host.example:443", "-a", "bob"], ["host.example:443/bob"]),
+    (
+      "upper.example/x", ["--attribute", "server=Upper.Example", "-a", "x", "--class", "internet"],
+      ["upper.example/x"]
+    ),
+  ]
+
+  @Test(arguments: takeovers.indices)
+  func `a member of another group cannot take over a name`(index: Int) {
+    let (name, item, other) = Self.takeovers[index]
+    #expect(fixture.run(["add"] + item, input: Array("mine".utf8)).code == .done)
+    #expect(fixture.run("get", name).text == "mine")
+    #expect(fixture.run(["add"] + other + ["-g", "ops"], input: Array("theirs".utf8)).code == .done)
+    let commands: [[Word]] = [
+      ["get", name], ["read", name], ["run", "--env", Word("X=\(name.approximateText)"), "--", "true"],
+      ["rm", name],
+      ["set", name, "--secret"], ["set", name, "-l", "x"], ["add", name, "--field", "note"],
+    ]
+    for words in commands {
+      let result = fixture.run(words, input: Array("new".utf8))
+      #expect(result.code == .ambiguous && result.text == "", "\(words): \(result.diagnosticsText)")
+    }
+    #expect(fixture.run("get", name, "-g", "default").text == "mine")
+    #expect(fixture.run("get", name, "-g", "ops").text == "theirs")
+  }
+
   @Test func `a field is stored in the group of its login`() {
     #expect(fixture.run("add", "prod.example/root", "--field", "pin", input: Array("1".utf8)).code == .done)
     #expect(fixture.run("get", "prod.example/root", "--field", "pin", "-g", "ops").text == "1")
