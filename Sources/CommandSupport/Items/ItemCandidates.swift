@@ -1,5 +1,6 @@
 internal import Arguments
 internal import Encoding
+internal import Interchange
 package import Keyring
 package import KeyringModel
 internal import Terminal
@@ -11,14 +12,17 @@ package struct ItemCandidates {
 
   /// The items, sorted by their names.
   package let items: [ItemRecord]
+  /// True if the items have all words of the name; false if only their containers are similar.
+  package let haveAllWords: Bool
 
   /// Creates candidates from items that were found.
-  package init(_ items: [ItemRecord]) {
+  package init(_ items: [ItemRecord], haveAllWords: Bool = true) {
     self.items = ItemOrder.byName(items)
+    self.haveAllWords = haveAllWords
   }
 
-  /// Finds the items whose container, account and label contain all words of a name, in any order and in any case. If
-  /// there are none, those whose names contain the container of the name.
+  /// Finds the items whose container, account, label and name in pass contain all words of a name, in any order and in
+  /// any case. If there are none, those that contain the words of the container.
   ///
   /// - Parameters:
   ///   - name: the name on the command line; nothing is found for a reference or an id.
@@ -50,14 +54,17 @@ package struct ItemCandidates {
           && selection?.accepts(item) != false
       }
     }
-    var found = try find(all)
-    if found.isEmpty, container != all { found = try find(container) }
-    self.init(found)
+    let found = try find(all)
+    guard found.isEmpty, container != all else {
+      self.init(found)
+      return
+    }
+    self.init(try find(container), haveAllWords: false)
   }
 
-  /// Returns the words of a text in lower case: the parts between white space and `/`.
+  /// Returns the words of a text in lower case: the parts between white space, `/` and `@`.
   private static func words(of text: [UInt8]) -> [[UInt8]] {
-    text.split { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+    text.split { "/@ \t".utf8.contains($0) }
       .map { Array(String(decoding: $0, as: UTF8.self).lowercased().utf8) }
   }
 }
@@ -83,9 +90,9 @@ extension ItemRecord {
     return line
   }
 
-  /// The container, the account and the label in lower case.
+  /// The container, the account, the label and the name that the item had in a store of pass, in lower case.
   fileprivate var namesInLowerCase: [[UInt8]] {
-    [container, accountValue, attributes[.label]].compactMap { value in
+    [container, accountValue, attributes[.label], attributes[.passPath]].compactMap { value in
       value?.contentBytes.map { Array(String(decoding: $0, as: UTF8.self).lowercased().utf8) }
     }
   }

@@ -30,15 +30,43 @@ extension CommandCall {
     }
     guard matches.problems.isEmpty else { throw CommandError.noMatchButDamage(name) }
     let fields = try fieldNames(selection, in: index)
-    let candidates =
-      try fields.isEmpty ? ItemCandidates(for: itemName(operand), try givenAttributes(), in: index).items : []
-    if canChoose, candidates.count == 1 {
+    if let advice = try fieldInName(operand, in: index) {
+      throw CommandError.other(.notFound, message: "no item matches \(name)", hint: advice)
+    }
+    let similar =
+      try fields.isEmpty
+      ? ItemCandidates(for: itemName(operand), try givenAttributes(), in: index) : ItemCandidates([])
+    let candidates = similar.items
+    // An item that lacks a word of the name, such as its account, is not taken without asking.
+    if canChoose, candidates.count == 1, similar.haveAllWords {
       console.say("No item matches \(name); using \(candidates[0].reference.text).")
       return candidates[0]
     }
-    if canChoose, !candidates.isEmpty { return try ItemChooser(self).choose(among: candidates) }
+    if canChoose, !candidates.isEmpty {
+      console.complain("No item matches \(name). Items with similar names:")
+      return try ItemChooser(self).choose(among: candidates)
+    }
     throw CommandError.noMatch(
       name, fields: fields, candidates: candidates.prefix(ItemCandidates.limit).map(\.listLine))
+  }
+
+  /// Returns the hint for a name that ends with `/` and the name of a field that its item has; else nil.
+  private func fieldInName(_ operand: Int, in index: Index) throws -> String? {
+    guard let bytes = arguments.operand(operand)?.bytes,
+      case .named = try? ItemName(Word(bytes)),  // A name that cannot be read has been refused before.
+      let slash = bytes.lastIndex(of: UInt8(ascii: "/")), slash > bytes.startIndex
+    else { return nil }
+    let field = String(decoding: bytes[(slash + 1)...], as: UTF8.self)
+    var given = try givenAttributes()
+    let item = Word(Array(bytes[..<slash]))
+    // The part before the last `/` can be no name, for example in a URL.
+    guard given.field == nil, FieldName.isValid(field), let name = try? ItemName(item) else { return nil }
+    given.field = field
+    // Items of the given class can have no such name.
+    guard let selection = try? ItemSelection(name, given),
+      try !find(selection, in: index).items.isEmpty
+    else { return nil }
+    return "`\(Escaping.terminal.show(item.bytes)) --field \(field)` names the field of that item"
   }
 
   /// Returns the names of fields that match the selection although their item no longer exists.
