@@ -88,7 +88,12 @@ private struct CommandParser {
       }
     }
     guard let operand = command.operand(at: arguments.operands.count) else {
-      throw error(.tooManyOperands(allowed: command.operands.count))
+      let allowed = command.operands.count
+      guard !command.subcommands.isEmpty else { throw error(.tooManyOperands(allowed: allowed)) }
+      // The first operand was probably meant as the name of a subcommand.
+      let names = command.subcommands.filter { !$0.isHidden }.map { "`\($0.name)`" }.joined(separator: ", ")
+      throw error(
+        .advised("too many operands (at most \(allowed))", hint: "before the operand, give one of \(names)"))
     }
     try check(word, operand.value, of: operand.value.name)
     arguments.add(operand: word)

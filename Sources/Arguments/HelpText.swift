@@ -20,9 +20,11 @@ package struct HelpText: Sendable {
 
     Usage: \(program.name) COMMAND [OPTIONS] [OPERANDS]
 
-    `\(program.name) help` lists the commands, `\(program.name) help COMMAND` explains one.
 
     """
+      + Self.wrap(
+        "`\(program.name) help` lists the commands, `\(program.name) help COMMAND` explains one.",
+        width: width, indent: 0)
   }
 
   /// Returns the list of commands, the global options, the environment variables and the exit codes.
@@ -35,7 +37,7 @@ package struct HelpText: Sendable {
       text += "\nEnvironment:\n" + rows(program.variables.map { ($0.name, $0.help) })
     }
     text += "\nExit codes:\n" + rows(program.exitCodes.map { (String($0.code), $0.meaning) })
-    text += "\n`\(program.name) help COMMAND` explains one command.\n"
+    text += "\n" + Self.wrap("`\(program.name) help COMMAND` explains one command.", width: width, indent: 0)
     return text
   }
 

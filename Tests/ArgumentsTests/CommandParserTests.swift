@@ -58,6 +58,10 @@ struct CommandParserTests {
       (["add"], .missingOperand("ITEM"), ["add"]),
       (["remove"], .missingOperand("ITEM"), ["remove"]),
       (["add", "x", "1", "y"], .tooManyOperands(allowed: 2), ["add"]),
+      (
+        ["otp", "ad", "x"],
+        .advised("too many operands (at most 1)", hint: "before the operand, give one of `add`"), ["otp"]
+      ),
       (["add", "x", "secret"], .notInteger("N", 1...9, or: []), ["add"]),
       (["add", "x", "--acount", "b"], .unknownOption("--acount", suggestion: "--account"), ["add"]),
       (["add", "x", "--acc=b"], .unknownOption("--acc", suggestion: "--account"), ["add"]),

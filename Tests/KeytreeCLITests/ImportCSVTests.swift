@@ -120,6 +120,15 @@ struct ImportCSVTests {
     #expect(items.map { $0.text(.kind) } == Array(repeating: nil, count: items.count))
   }
 
+  @Test("a column for notes or codes has its usual meaning in the file of any program")
+  func usualColumns() throws {
+    let text = """
+      name;url;username;password;otpauth;Notes
+      GitHub;https://github.com;alice;pw;otpauth://totp/x?secret=GEZDGNBVGY3TQOJQ;codes
+      """
+    #expect(try plan(text).additions.map(\.field) == [nil, "otp", "note"])
+  }
+
   @Test("unknown columns are sealed, and columns that only sort items are shown")
   func unknownColumns() throws {
     let text = """

@@ -34,7 +34,7 @@ extension CommandCall {
       }
       if let removed = keyring.policy.people[keyring.ownFingerprint]?.removed {
         console.complain(
-          "keytree: warning: you were removed from this keyring on \(removed.rfc3339); you cannot read items that "
+          "keytree: warning: you were removed from this keyring on \(removed.day); you cannot read items that "
             + "were encrypted since then")
       }
     }

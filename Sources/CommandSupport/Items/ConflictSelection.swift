@@ -56,8 +56,9 @@ package struct ConflictSelection {
 
   /// The failure of a command line that selects no conflict copy.
   package var none: CommandError {
-    .other(
-      .notFound, message: "\(call.nameForMessages(0)) has no such conflict copy",
+    let digits = call.arguments.text(Self.option).map { " that begins with \(ErrorReport.quote($0))" } ?? ""
+    return .other(
+      .notFound, message: "\(call.nameForMessages(0)) has no conflict copy\(digits)",
       hint: "`keytree resolve` lists the conflicts")
   }
 }

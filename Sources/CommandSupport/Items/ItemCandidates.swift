@@ -1,4 +1,5 @@
 internal import Encoding
+internal import Interchange
 package import Keyring
 package import KeyringModel
 
@@ -18,8 +19,8 @@ package struct ItemCandidates {
     self.haveAllWords = haveAllWords
   }
 
-  /// Finds the items whose container, account and label contain all words of a name, in any order and in any case. If
-  /// there are none, those whose names contain the container of the name.
+  /// Finds the items whose container, account, label and name in pass contain all words of a name, in any order and in
+  /// any case. If there are none, those that contain the words of the container.
   ///
   /// - Parameters:
   ///   - selection: the selection that matches nothing. Items must have its attributes, apart from its field. Nothing is
@@ -69,9 +70,9 @@ package struct ItemCandidates {
 }
 
 extension ItemRecord {
-  /// The container, the account and the label in lower case.
+  /// The container, the account, the label and the name that the item had in a store of pass, in lower case.
   fileprivate var namesInLowerCase: [[UInt8]] {
-    [container, accountValue, attributes[.label]].compactMap { value in
+    [container, accountValue, attributes[.label], attributes[.passPath]].compactMap { value in
       value?.contentBytes.map { Array(String(decoding: $0, as: UTF8.self).lowercased().utf8) }
     }
   }

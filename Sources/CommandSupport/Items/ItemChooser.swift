@@ -103,17 +103,21 @@ package struct ItemChooser {
     let output = String(decoding: outcome.output, as: UTF8.self)
     let line = output.split(separator: "\n").first.map(String.init) ?? ""
     if let item = byLine[line] { return item }
-    // All pickers exit with a failure if the user chooses nothing, and print nothing.
     guard line.isEmpty else {
       // Most pickers print the typed text if it matches no line.
       throw CommandError.other(
         .notFound, message: "no item was chosen: \(ErrorReport.quote(line)) is no line of the list",
         hint: "choose a line of the list; `keytree find WORD...` shows the items")
     }
-    guard case .exited(let status) = outcome.ending, status != 127, status != 126 else {
-      throw failure(picker, "it was ended")
+    switch outcome.ending {
+    case .signaled(let signal): throw failure(picker, "it was ended by signal \(signal)")
+    case .exited(let status) where [126, 127].contains(status):
+      throw failure(picker, "it exited with status \(status)")
+    case .exited:
+      // All pickers exit with a failure if the user chooses nothing, and print nothing. Some do the same if they have no
+      // terminal or no window, so the message names the picker.
+      throw TerminalError.cancelled(action: "no item was chosen with \(ErrorReport.quote(picker))")
     }
-    throw TerminalError.cancelled(action: "no item was chosen")
   }
 
   private func failure(_ picker: String, _ reason: String) -> CommandError {

@@ -90,7 +90,11 @@ extension CommandCall {
     // The part before the last `/` can be no name, for example in a URL.
     guard given.field == nil, FieldName.isValid(field), let name = try? ItemName(item) else { return nil }
     given.field = field
-    if try find(self.selection(name, of: given), in: index).items.isEmpty { return nil }
+    // Items of the given class can have no such name.
+    guard let selection = try? ItemSelection(name, given), try !find(selection, in: index).items.isEmpty
+    else {
+      return nil
+    }
     return "`\(Escaping.terminal.show(item.bytes)) --field \(field)` names the field of that item"
   }
 

@@ -50,7 +50,7 @@ package struct PastItem {
     if let time = Timestamp(past: revision, now: call.environment.clock()) {
       guard let store = try HistoricalStore(before: time, in: repository) else {
         throw CommandError.other(
-          .notFound, message: "the history of the store begins after \(time.rfc3339)",
+          .notFound, message: "the history of the store begins after \(time.second)",
           hint: "`keytree history ITEM` shows when the item was added")
       }
       self.store = store

@@ -112,7 +112,7 @@ extension ErrorReport {
     case .emptySecret:
       self.init(
         .failure, "cannot store the secret: it is empty",
-        hint: "write it to standard input, type it at the prompt, or use `--generate`")
+        hint: "write it to standard input, or use `--generate`; `--allow-empty` stores an empty secret")
     case .secretsDiffer:
       self.init(
         .cancelled, "cannot store the secret: the two entries differed three times",

@@ -32,7 +32,7 @@ extension Finding.Kind {
     case .unsafe(.writableByOthers): "others can write to it (`chmod go-w` removes the permission)"
     case .policy(let distrust): "the policy is not trusted: \(distrust.message)"
     case .key(_, let problem): "this key cannot be used: \(problem.message)"
-    case .keyEnds(_, let end): "this key expires soon (\(end.rfc3339))"
+    case .keyEnds(_, let end): "this key expires soon (\(end.day))"
     case .keyFile(_, let fault): fault.message
     case .chain(let problem): "the policy is not trusted: \(problem.message)"
     case .branch(let loss): loss.message
@@ -85,6 +85,9 @@ extension Finding.Kind {
 extension Timestamp {
   /// The date in UTC, such as `2026-11-22`.
   package var day: String { String(rfc3339.prefix(10)) }
+
+  /// The time in UTC without the parts of a second, such as `2026-11-22T08:30:00Z`.
+  package var second: String { rfc3339.prefix(19) + "Z" }
 }
 
 extension StrayReason {

@@ -4,7 +4,16 @@ internal import Sync
 
 extension ItemVersion {
   /// The changes, for people; not escaped.
-  package var message: String { changes.map(\.message).joined(separator: "; ") }
+  package var message: String {
+    changes.map { change in
+      guard case .renamed(let path) = change else { return change.message }
+      // The name is shorter than the path. Two items can have the same name and differ in the protocol, for example.
+      guard let before = previous?.record.shortName, before != record?.shortName else {
+        return "renamed from \(path.text)"
+      }
+      return "renamed from \(String(decoding: before, as: UTF8.self))"
+    }.joined(separator: "; ")
+  }
 
   /// The version for programs.
   package var members: [JSONMember] {

@@ -14,7 +14,7 @@ extension ErrorReport {
     case .storeExists(let path):
       self.init(
         .alreadyExists, "cannot create the store \(path): it already exists",
-        hint: "`keytree status` shows its contents")
+        hint: "`keytree status` shows its contents; `--store DIR` selects another folder")
     case .folderNotEmpty(let path):
       self.init(
         .alreadyExists, "cannot create the store \(path): the folder contains other files",
@@ -58,7 +58,8 @@ extension ErrorReport {
     case .itemExists(let reference):
       self.init(
         .alreadyExists, "cannot store \(reference.text): it already exists",
-        hint: "choose another name, or remove that item first; `keytree add --update` replaces its secret")
+        hint:
+          "choose another name, or remove that item first; `keytree set ITEM --secret` replaces its secret")
     case .itemDamaged(let reference, let damage):
       self.init(
         .damaged, "cannot use \(reference.text): \(damage.message)",
@@ -102,7 +103,7 @@ extension ErrorReport {
     case .unknownGroup(let group):
       self.init(
         .failure, "the policy has no group \(Self.quote(group))",
-        hint: "`keytree group list` lists the groups")
+        hint: "`keytree group list` lists the groups, `keytree group create NAME` adds one")
     case .team(let error):
       self.init(error)
     }

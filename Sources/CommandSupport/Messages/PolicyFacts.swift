@@ -52,7 +52,7 @@ extension Policy {
 extension Person {
   /// Returns the fingerprint, name and role in one line, escaped.
   package func line(_ fingerprint: Fingerprint, isMe: Bool = false) -> String {
-    let end = removed.map { ", removed \($0.rfc3339)" } ?? ""
+    let end = removed.map { ", removed \($0.day)" } ?? ""
     return "\(fingerprint.text)  \(name) (\(role.rawValue)\(isMe ? ", you" : "")\(end))"
   }
 }

@@ -225,7 +225,7 @@ extension KeyProblem {
   package var message: String {
     switch self {
     case .missing: "it does not exist"
-    case .expired(let time): "it has expired (\(time.rfc3339))"
+    case .expired(let time): "it has expired (\(time.day))"
     case .revoked: "its owner has revoked it"
     case .disabled: "it is disabled in your keyring"
     case .cannotEncrypt: "it has no subkey for encryption"

@@ -12,7 +12,7 @@ extension ErrorReport {
         hint: "`keytree status` lists the admins; ask one of them")
     case .removed(let time):
       self.init(
-        .policyNotTrusted, "cannot write to the store: you were removed from it on \(time.rfc3339)",
+        .policyNotTrusted, "cannot write to the store: you were removed from it on \(time.day)",
         hint: "`keytree status` lists the admins; ask one of them")
     case .notInGroup(let group):
       self.init(

@@ -13,7 +13,10 @@ extension ErrorReport {
     switch error.problem {
     case .unknownCommand(let word, let suggestion):
       message = "\(prefix)unknown command \(Self.quote(word.approximateText))"
-      hint = Self.meant(suggestion) ?? "`\(help)` lists the commands"
+      let name = word.approximateText
+      let isItem = error.command.isEmpty && (name.contains("/") || name.contains("."))
+      let advice = "`keytree show ITEM` shows a login, `keytree get ITEM` prints its secret"
+      hint = Self.meant(suggestion) ?? (isItem ? advice : "`\(help)` lists the commands")
     case .missingCommand(let choices):
       message = "\(prefix)a command is missing: one of \(Self.list(choices))"
     case .unknownOption(let written, let suggestion):

@@ -58,6 +58,9 @@ struct CSVDialect {
     "login_totp", "one-time password", "otp", "otpauth", "otpsecret", "otpurl", "totp",
   ]
 
+  // Columns for notes under the names that programs use.
+  private static let notes: Set<String> = ["note", "notes"]
+
   // Columns that organise passwords and are known to contain nothing else.
   private static let sorting: Set<String> = [
     "archived", "fav", "favorite", "folder", "grouping", "tags", "vault",
@@ -91,13 +94,19 @@ struct CSVDialect {
       if let column = given[name] { return column }
       let column =
         dialect.required[name] ?? dialect.optional[name]
-        ?? (sorting.contains(name)
-          ? .attribute(AttributeName(name)) : seeds.contains(name) ? .oneTimePassword : .unknown(title))
+        ?? other(name, title)
       // The user's choice replaces the usual column.
       guard column.isSingle, given.values.contains(column) else { return column }
       return column == .secret ? .sealed(title) : .unknown(title)
     }
     return (dialect, columns)
+  }
+
+  // The meaning of a column that the program does not write.
+  private static func other(_ name: String, _ title: String) -> CSVColumn {
+    if sorting.contains(name) { return .attribute(AttributeName(name)) }
+    if seeds.contains(name) { return .oneTimePassword }
+    return notes.contains(name) ? .note : .unknown(title)
   }
 
   // Without surrounding spaces, and with ASCII letters in lower case.

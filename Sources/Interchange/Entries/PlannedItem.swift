@@ -60,7 +60,7 @@ extension AttributeName {
   /// The attribute for the public parts of the URL of an imported password.
   package static let url: AttributeName = "url"
   /// The attribute for the path of an imported item in its password store.
-  static let passPath: AttributeName = "pass"
+  package static let passPath: AttributeName = "pass"
 }
 
 extension Attributes {

@@ -89,7 +89,7 @@ enum AdoptCommand: Command {
       guard let entry = found.first else {
         throw CommandError.other(
           .notFound, message: "no other program has added or changed \(ErrorReport.quote(name))",
-          hint: "`keytree adopt < /dev/null` lists the files")
+          hint: "`keytree status` lists the files")
       }
       if found.count > 1 {
         throw CommandError.other(

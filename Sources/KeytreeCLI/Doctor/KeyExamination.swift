@@ -130,10 +130,10 @@ struct KeyExamination {
     guard let end = key?.lastDay else { return .ok("key", "\(name), does not expire") }
     let days = (end.microseconds - now.microseconds) / (86_400 * 1_000_000)
     guard end.microseconds - now.microseconds <= StoreVerification.notice else {
-      return .ok("key", "\(name), expires \(end.rfc3339)")
+      return .ok("key", "\(name), expires \(end.day)")
     }
     return .note(
-      "key", "\(name), expires in \(days) days (\(end.rfc3339))",
+      "key", "\(name), expires in \(days) days (\(end.day))",
       advice: "renew it before that date: items can still be read after it, but nothing can be written")
   }
 }

@@ -1,5 +1,6 @@
 internal import Arguments
 internal import CommandSupport
+internal import Encoding
 internal import Keyring
 internal import KeyringModel
 internal import OpenPGP
@@ -67,11 +68,15 @@ enum HistoryCommand: Command {
     }
     let isTerminal = call.console.outputIsTerminal
     // The description of the change is the last column and is shown completely.
-    var table = Table(["when", "commit", "revision", "who", "what"], isTerminal: isTerminal, cellWidth: nil)
+    // On a terminal, the other columns are as short as they can be.
+    var table = Table(
+      [isTerminal ? "when (UTC)" : "when", "commit", "revision", "who", "what"], isTerminal: isTerminal,
+      cellWidth: nil, hasColor: call.environment.allowsColor)
     for version in versions {
       let author = version.commit.author.isEmpty ? version.commit.mail : version.commit.author
       table.add([
-        "\(version.commit.time.rfc3339.prefix(19))Z", String(version.commit.name.prefix(12)),
+        isTerminal ? version.commit.time.minute : version.commit.time.second,
+        String(version.commit.name.prefix(isTerminal ? 8 : 12)),
         String(version.lastRecord?.revision.hex.prefix(8) ?? ""),
         isTerminal ? DisplayWidth.cut(Escaping.terminal.show(author), to: Table.listCellWidth) : author,
         version.message,
@@ -89,4 +94,9 @@ enum HistoryCommand: Command {
     let copies = count == 1 ? "1 conflict copy of it exists" : "\(count) conflict copies of it exist"
     call.console.say("\(copies); `keytree resolve` lists them.")
   }
+}
+
+extension Timestamp {
+  /// The time in UTC without seconds, such as `2026-11-22 08:30`.
+  fileprivate var minute: String { "\(day) \(rfc3339.dropFirst(11).prefix(5))" }
 }

@@ -161,17 +161,23 @@ struct OneTimePasswordItem {
     do {
       seed = try Seed(secret)
     } catch {
+      switch error {
+      // The secret is a password, not a damaged seed.
+      case .empty, .tooLong, .notText, .base32: if !isNamed { throw noSeed }
+      default: break
+      }
       throw CommandError(error, of: name)
     }
-    guard seed.isURI || isNamed else {
-      throw CommandError.other(
-        .failure,
-        message: "\(name) is not a one-time password seed: it is neither the field `otp` nor a URI",
-        hint:
-          "`keytree otp add ITEM` stores a seed in the field `otp`; a reference or a class selects the item itself"
-      )
-    }
+    guard seed.isURI || isNamed else { throw noSeed }
     return seed
+  }
+
+  private var noSeed: CommandError {
+    .other(
+      .failure, message: "\(name) has no field `otp`, and its secret is not an `otpauth://` URI",
+      hint:
+        "`keytree otp add ITEM` stores a seed in the field `otp`; a reference or a class selects the item itself"
+    )
   }
 
   private func digits(of seed: borrowing Seed, _ counter: UInt64) throws -> SecretBytes {

@@ -99,9 +99,9 @@ private struct Conflict {
       let who = holderSigner.map { policy.people[$0]?.name ?? $0.text }
       facts.add(
         "item",
-        who.map { "signed by \($0), changed \(holder.modified.rfc3339)" }
+        who.map { "signed by \($0), changed \(holder.modified.second)" }
           ?? "not signed by a member of its group")
-      let times = [holder, record].map(\.secretModified.rfc3339)
+      let times = [holder, record].map(\.secretModified.second)
       facts.add(
         "secret",
         holder.revision == record.revision
@@ -121,7 +121,7 @@ private struct Conflict {
   private var signed: String {
     guard let signer = copy.signer else { return "not by a member of its group" }
     let name = policy.people[signer]?.name ?? signer.text
-    return copy.signed.map { "by \(name), \($0.rfc3339)" } ?? "by \(name)"
+    return copy.signed.map { "by \(name), \($0.second)" } ?? "by \(name)"
   }
 
   private func shown(_ name: AttributeName, _ record: ItemRecord) -> String {

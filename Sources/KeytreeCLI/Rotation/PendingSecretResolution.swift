@@ -40,7 +40,7 @@ struct PendingSecretResolution {
         String(decoding: label.shownBytes, as: UTF8.self)
       }
     console.complain(
-      "A new secret for \(name ?? pending.item.hex) has been pending since \(pending.record.created.rfc3339)."
+      "A new secret for \(name ?? pending.item.hex) has been pending since \(pending.record.created.second)."
     )
     if let found, found.revision != pending.replaced {
       if try isThere(pending, in: found) {

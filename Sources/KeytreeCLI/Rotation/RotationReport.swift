@@ -38,13 +38,15 @@ struct RotationReport {
   }
 
   private func printTable(_ list: RotationList, _ policy: Policy) {
-    // The items and their readers are never truncated.
+    // The items and their readers are never truncated. On a terminal, items have their short names.
+    let isTerminal = call.console.outputIsTerminal
     var table = Table(
-      ["state", "item", "could be read by", "note"], isTerminal: call.console.outputIsTerminal, cellWidth: nil
-    )
+      ["state", "item", "could be read by", "note"], isTerminal: isTerminal, cellWidth: nil,
+      hasColor: call.environment.allowsColor)
     for entry in list.entries {
       let readers = entry.readers.map { $0.words(policy, group: entry.record.group) }
-      table.add([entry.state.rawValue, entry.name, readers.joined(separator: "; "), note(entry, policy)])
+      let name = isTerminal && !entry.isDeleted ? entry.record.listLine : entry.name
+      table.add([entry.state.rawValue, name, readers.joined(separator: "; "), note(entry, policy)])
     }
     call.console.write(table)
   }

@@ -122,7 +122,7 @@ struct RotationTurn {
         (String(decoding: attribute.value.shownBytes, as: UTF8.self)))
     }
     facts.add("group", record.group)
-    facts.add("secret from", record.secretModified.rfc3339)
+    facts.add("secret from", record.secretModified.day)
     for reader in entry.readers {
       facts.add("read by", (reader.words(policy, group: record.group)))
     }

@@ -143,6 +143,7 @@ enum InitCommand: Command {
     for _ in 0..<attempts {
       guard let answer = try console.ask("Number of the owner's key"), !answer.isEmpty else { break }
       if let number = Int(answer), keys.indices.contains(number - 1) { return keys[number - 1] }
+      console.complain("Give a number from 1 to \(keys.count).")
     }
     throw TerminalError.cancelled(action: "no store was created")
   }

@@ -69,7 +69,7 @@ struct StoreStatus {
     list.add("policy", policyWords)
     keyring?.policy.addFacts(to: &list, me: keyring?.ownFingerprint)
     for (fingerprint, expires) in expiring {
-      list.add("expires", "\(fingerprint.text)  \(name(fingerprint)), \(expires.rfc3339)")
+      list.add("expires", "\(fingerprint.text)  \(name(fingerprint)), \(expires.day)")
     }
     for problem in damage.prefix(CommandCall.problemLimit) {
       list.add("damage", "\(problem.file): \(problem.problem.message)")

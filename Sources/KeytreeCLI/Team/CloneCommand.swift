@@ -107,6 +107,7 @@ enum CloneCommand: Command {
       throw UserFileError(action: "create the folder", path: path, errno: EEXIST)
     }
     let names = try FileTree(at: path).list("")
+    if names.contains(StoreLayout.policy) { throw KeyringError.storeExists(path: path) }
     guard names.isEmpty else { throw KeyringError.folderNotEmpty(path: path) }
   }
 }

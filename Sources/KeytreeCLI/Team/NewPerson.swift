@@ -80,7 +80,7 @@ extension TeamPeople {
     for userID in found.key.userIDs where userID != found.userID { list.add("also", userID) }
     list.add("fingerprint", found.key.fingerprint.inGroups)
     let expiry =
-      found.key.lastDay.map { "\($0 <= now ? "expired" : "expires") \($0.rfc3339)" } ?? "does not expire"
+      found.key.lastDay.map { "\($0 <= now ? "expired" : "expires") \($0.day)" } ?? "does not expire"
     list.add("validity", "\(words(found.validity)), \(expiry)")
     return list.lines
   }

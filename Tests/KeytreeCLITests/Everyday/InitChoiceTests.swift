@@ -23,6 +23,7 @@ import Testing
     let (code, talk) = create(["3", "x", "2"])
     #expect(code == .done, "\(talk)")
     #expect(talk.contains("1  ") && talk.contains("2  ") && !talk.contains("3  "), "\(talk)")
+    #expect(talk.components(separatedBy: "Give a number from 1 to 2.").count == 3, "\(talk)")
     #expect(talk.contains("Its owner is \(GnuPGKey.bob.fingerprint.text)"), "\(talk)")
     #expect(talk.contains("`keytree add github.com/alice` stores a password"), "\(talk)")
   }

@@ -105,6 +105,48 @@ struct NamingTests {
     }
   }
 
+  @Test("an item that lacks a word of the name is not taken without asking")
+  func otherAccount() throws {
+    try add("single.example/alice", "only")
+    let none = world.run("get", "single.example/bob", input: Array("\n".utf8), isTerminal: true)
+    #expect(none.code == .cancelled && none.text == "")
+    #expect(none.diagnosticsText.contains("No item matches single.example/bob."))
+    #expect(none.diagnosticsText.contains("  1  single.example/alice\n"))
+    let chosen = world.run("get", "single.example/bob", input: Array("1\n".utf8), isTerminal: true)
+    #expect(chosen.code == .done && chosen.text == "only\n")
+    #expect(world.run("get", "single.example/", isTerminal: true).text == "only\n", "no word is missing")
+  }
+
+  @Test(
+    "an account in front of a host finds the candidates", arguments: ["alice@github.com", "ALICE@GitHub.com"]
+  )
+  func accountInFront(name: String) {
+    let result = world.run("get", Word(name))
+    #expect(result.code == .notFound && result.diagnosticsText.contains("  github.com/alice  GitHub\n"))
+    #expect(!result.diagnosticsText.contains("bob") && !result.diagnosticsText.contains("gitlab"))
+    #expect(world.run("get", Word(name), isTerminal: true).text == "one\n")
+  }
+
+  @Test("the name that an item had in a store of pass leads to it")
+  func nameInPass() throws {
+    try add("sync.example/carol", "five", "--attribute", "pass=Work/sync")
+    #expect(world.run("get", "work/sync").diagnosticsText.contains("  sync.example/carol\n"))
+    #expect(world.run("get", "work/sync", isTerminal: true).text == "five\n")
+  }
+
+  @Test("a name that ends with a field of the item gets the option for it, and never the secret")
+  func fieldInName() throws {
+    try add("github.com/alice", "codes", "--field", "note")
+    for isTerminal in [false, true] {
+      let result = world.run("get", "github.com/alice/note", isTerminal: isTerminal)
+      #expect(result.code == .notFound && result.text == "")
+      #expect(result.diagnosticsText.contains("hint: `github.com/alice --field note` names the field"))
+    }
+    #expect(world.run("get", "github.com/alice/otp").diagnosticsText.contains("similar names"))
+    try add("github.com/alice/note", "slash")
+    #expect(world.run("get", "github.com/alice/note").text == "slash")
+  }
+
   @Test(
     "a command that changes something, or whose output is for a program, never chooses",
     arguments: [

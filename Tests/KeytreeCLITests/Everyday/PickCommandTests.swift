@@ -69,15 +69,22 @@ struct PickCommandTests {
   }
 
   @Test(
-    "a picker that chooses nothing cancels, and one that fails or invents a line is an error",
+    "a picker that chooses nothing cancels, and one that fails is an error",
     arguments: [
-      ("exit 1", .cancelled), ("exit 130", .cancelled), ("echo other", .notFound), ("kill -9 $$", .failure),
-      ("exit 127", .failure),
-    ] as [(String, ExitCode)])
-  func failures(script: String, code: ExitCode) throws {
+      ("exit 1", false), ("exit 130", false), ("kill -9 $$", true), ("exit 127", true),
+    ])
+  func failures(script: String, isError: Bool) throws {
     let result = world.run(["pick", "--print"], more: try picker(script))
-    #expect(result.code == code && result.text == "")
-    #expect(result.diagnosticsText.contains("cannot use the picker") == (code == .failure))
+    #expect(result.code == (isError ? .failure : .cancelled) && result.text == "")
+    #expect(result.diagnosticsText.contains("cannot use the picker") == isError)
+    #expect(result.diagnosticsText.contains("\"my-picker --flag 'two words'\""))
+  }
+
+  @Test("typed text that is no line of the list chooses nothing")
+  func typedText() throws {
+    let result = world.run(["pick", "--print"], more: try picker("echo hub bob"))
+    #expect(result.code == .notFound && result.text == "")
+    #expect(result.diagnosticsText.contains("no item was chosen: \"hub bob\" is no line of the list"))
   }
 
   @Test("items with the same line are told apart, and a name cannot add a line")

@@ -42,8 +42,15 @@ struct PickProgramTests {
   @Test(
     "dmenu in a window",
     .enabled(if: isInstalled("dmenu", "Xvfb", "xdotool"), "dmenu, Xvfb or xdotool is not installed"))
-  func dmenu() throws {
-    let world = try prepare("dmenu")
+  func dmenu() throws { try chooseInWindow("dmenu") }
+
+  @Test(
+    "rofi in a window",
+    .enabled(if: isInstalled("rofi", "Xvfb", "xdotool"), "rofi, Xvfb or xdotool is not installed"))
+  func rofi() throws { try chooseInWindow("rofi -dmenu") }
+
+  private func chooseInWindow(_ picker: String) throws {
+    let world = try prepare(picker)
     // The X server chooses a free number and writes it. Keys are lost until the window has taken the keyboard, so they
     // are sent again.
     let script = """
