@@ -21,7 +21,9 @@ extension ErrorReport {
       message = "\(prefix)a command is missing: one of \(Self.list(choices))"
     case .unknownOption(let written, let suggestion):
       message = "\(prefix)unknown option \(written)"
-      hint = Self.meant(suggestion) ?? "put `--` before an operand that begins with `-`; \(hint)"
+      // A long option is hardly an operand.
+      let advice = written.hasPrefix("--") ? hint : "put `--` before an operand that begins with `-`; \(hint)"
+      hint = Self.meant(suggestion) ?? advice
     case .missingValue(let option, let value):
       message = "\(prefix)\(option) needs a value: \(value)"
     case .unexpectedValue(let option):
@@ -32,7 +34,9 @@ extension ErrorReport {
       message = "\(prefix)\(name) is missing"
     case .tooManyOperands(let allowed):
       message = "\(prefix)too many operands (at most \(allowed))"
-      hint = "a secret is never an operand: keytree prompts for it or reads it from standard input; \(hint)"
+      if Self.storesSecret(error.command) {
+        hint = "a secret is never an operand: keytree prompts for it or reads it from standard input; \(hint)"
+      }
     case .notText(let name):
       message = "\(prefix)\(name) is not UTF-8"
     case .notInteger(let name, let range, let words):
@@ -49,6 +53,11 @@ extension ErrorReport {
       hint = advice
     }
     self.init(.usage, message, hint: hint)
+  }
+
+  /// Returns true for a command to which a user could give a secret as an operand, as to commands of other programs.
+  private static func storesSecret(_ command: [String]) -> Bool {
+    ["add", "set", "edit"].contains(command.first) || command == ["otp", "add"]
   }
 
   private static func meant(_ suggestion: String?) -> String? {

@@ -138,11 +138,15 @@ private struct Conflict {
   var json: [JSONMember] {
     [
       JSONMember("copy", .string(copy.name)),
+      JSONMember("copySecretModified", .string(copy.record.secretModified.rfc3339)),
       JSONMember(
         "differs",
         .array(holder.map { holder in differing(from: holder).map { .string($0.text) } } ?? [])),
       JSONMember("id", .string(copy.record.id.hex)),
       JSONMember("item", holder.map { .string($0.reference.text) } ?? .null),
+      JSONMember("itemModified", holder.map { .string($0.modified.rfc3339) } ?? .null),
+      JSONMember("itemSecretModified", holder.map { .string($0.secretModified.rfc3339) } ?? .null),
+      JSONMember("itemSigner", holderSigner.map { .string($0.text) } ?? .null),
       JSONMember("sameSecret", .bool(holder?.revision == copy.record.revision)),
       JSONMember("signed", copy.signed.map { .string($0.rfc3339) } ?? .null),
       JSONMember("signer", copy.signer.map { .string($0.text) } ?? .null),
