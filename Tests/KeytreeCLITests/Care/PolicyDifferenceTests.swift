@@ -46,7 +46,7 @@ struct PolicyDifferenceTests {
     let new = try policy { $0.people[alice]?.removed = time }
     #expect(
       PolicyDifference(from: try policy(), to: new).lines == [
-        "- \(alice.text)  Alice (admin)", "+ \(alice.text)  Alice (admin, removed \(time.rfc3339))",
+        "- \(alice.text)  Alice (admin)", "+ \(alice.text)  Alice (admin, removed \(time.day))",
       ])
   }
 }

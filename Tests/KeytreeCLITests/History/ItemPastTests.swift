@@ -149,7 +149,7 @@ struct ItemPastTests {
     try world.git("config", "user.name", evil)
     try world.git("config", "user.email", "m\u{1B}@example.org")
     world.succeed("set", "a.example/alice", "--attribute", "t\u{202E}ag=v")
-    let result = world.run("history", "a.example", isTerminal: isTerminal)
+    let result = world.run(["history", "a.example"], isTerminal: isTerminal, more: ["NO_COLOR": "1"])
     #expect(result.code == .done)
     let scalars = result.text.unicodeScalars
     let allowed: Set<UInt32> = isTerminal ? [10] : [9, 10, 0x202E]
