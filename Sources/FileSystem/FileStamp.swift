@@ -54,7 +54,8 @@ package struct FileStamp: Equatable, Sendable {
   /// The stamp as bytes, which only this machine can read.
   package var stored: [UInt8] {
     let numbers = [
-      device, inode, UInt64(bitPattern: size), links, UInt64(bitPattern: modified), UInt64(bitPattern: changed),
+      device, inode, UInt64(bitPattern: size), links, UInt64(bitPattern: modified),
+      UInt64(bitPattern: changed),
     ]
     return unsafe numbers.withUnsafeBytes { unsafe Array($0) }
   }

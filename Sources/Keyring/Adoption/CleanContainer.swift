@@ -176,7 +176,9 @@ extension CleanContainer {
       if name.count == 1 {
         guard isUnchanged(&cursor, in: container, clock) else { return false }
       } else {
-        guard let folder = container.folder(name), isUnchanged(&cursor, in: folder, clock) else { return false }
+        guard let folder = container.folder(name), isUnchanged(&cursor, in: folder, clock) else {
+          return false
+        }
       }
     }
     return true

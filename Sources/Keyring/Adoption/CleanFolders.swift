@@ -38,7 +38,9 @@ struct CleanFolders: Sendable {
   private mutating func parse() -> Bool {
     guard bytes.starts(with: Self.magic) else { return false }
     var cursor = StoredCursor(bytes, in: Self.magic.count..<bytes.count)
-    guard let size = cursor.number(), Int(size) == bytes.count, let count = cursor.number() else { return false }
+    guard let size = cursor.number(), Int(size) == bytes.count, let count = cursor.number() else {
+      return false
+    }
     for _ in 0..<count {
       guard let number = cursor.number(), number < 256, let stamp = cursor.stamp() else { return false }
       shards[Int(number)] = stamp
@@ -70,7 +72,8 @@ struct CleanFolders: Sendable {
     for found in digests { needed.formUnion(found.map(\.path.shard)) }
     let lines = try lines(in: needed.sorted())
     for (look, found) in zip(fresh, digests)
-    where found.contains(where: { lines[$0.path.text].map { [digest = $0.digest] in $0 != digest } ?? false }) {
+    where found.contains(where: { lines[$0.path.text].map { [digest = $0.digest] in $0 != digest } ?? false })
+    {
       suspicious.insert(look.path)
     }
     let changed = Set(stamps.filter { $0.hasChanged }.map(\.number))

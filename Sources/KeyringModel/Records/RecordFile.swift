@@ -101,12 +101,14 @@ package struct RecordProof: Equatable, Sendable {
     guard bytes.count <= Self.maximumSize else { return nil }
     // The form has no freedom: members in a fixed order, no spaces, no escapes, one spelling for each value.
     var text = CanonicalText(bytes)
-    guard text.take("{\"leaf\":"), let leaf = text.takeNumber(), leaf < 1 << 32, text.take(",\"path\":[") else {
+    guard text.take("{\"leaf\":"), let leaf = text.takeNumber(), leaf < 1 << 32, text.take(",\"path\":[")
+    else {
       return nil
     }
     var path: [ContentDigest] = []
     while !text.take("]") {
-      guard path.count < Self.maximumPath, path.isEmpty || text.take(","), let digest = text.takeDigest() else {
+      guard path.count < Self.maximumPath, path.isEmpty || text.take(","), let digest = text.takeDigest()
+      else {
         return nil
       }
       path.append(digest)
