@@ -2,9 +2,12 @@
 #include "CSystem.h"
 
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 const void *keytree_memmem(const void *haystack, size_t haystack_size, const void *needle,
                            size_t needle_size) {
@@ -19,6 +22,13 @@ int keytree_set_undumpable(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
 
 int keytree_openat(int directory, const char *path, int flags, mode_t mode) {
   return openat(directory, path, flags, mode);
+}
+
+int keytree_open_below(int directory, const char *path, int flags) {
+  struct open_how how = {0};
+  how.flags = (unsigned long long)(unsigned int)flags;
+  how.resolve = RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH;
+  return (int)syscall(SYS_openat2, directory, path, &how, sizeof how);
 }
 
 int keytree_open_nameless(const char *folder, mode_t mode) {

@@ -18,12 +18,33 @@ enum FileReading {
   static func read(
     _ name: String, in folder: Int32, path: String, limit: Int, into buffer: inout [UInt8]
   ) throws(FileError) -> FileStatus {
-    // O_NONBLOCK: opening a pipe instead of a file must not wait for a writer.
-    let file = unsafe keytree_openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0)
+    let file = unsafe keytree_openat(folder, name, flags, 0)
     guard file >= 0 else {
       throw errno == ELOOP ? FileError("open", path, .notARegularFile) : .current("open", path)
     }
     defer { close(file) }
+    return try read(file, path: path, limit: limit, into: &buffer)
+  }
+
+  /// Reads a file at a path of several components with one system call that resolves it without following links.
+  ///
+  /// - Returns: Nil if it cannot be opened in this way. The reason is the caller's to find out, because the kernel may
+  ///   not have the call.
+  static func read(below root: Int32, path: String, limit: Int) throws(FileError) -> [UInt8]? {
+    let file = unsafe keytree_open_below(root, path, flags)
+    guard file >= 0 else { return nil }
+    defer { close(file) }
+    var bytes: [UInt8] = []
+    _ = try read(file, path: path, limit: limit, into: &bytes)
+    return bytes
+  }
+
+  // O_NONBLOCK: opening a pipe instead of a file must not wait for a writer.
+  private static let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
+
+  private static func read(
+    _ file: Int32, path: String, limit: Int, into buffer: inout [UInt8]
+  ) throws(FileError) -> FileStatus {
     var info = stat()
     guard unsafe fstat(file, &info) == 0 else { throw .current("stat", path) }
     let status = FileStatus(info)

@@ -48,6 +48,33 @@ package struct FileStamp: Equatable, Sendable {
     return stamp
   }
 
+  /// The size of a stored stamp in bytes.
+  package static let storedSize = 6 * 8
+
+  /// The stamp as bytes, which only this machine can read.
+  package var stored: [UInt8] {
+    let numbers = [
+      device, inode, UInt64(bitPattern: size), links, UInt64(bitPattern: modified),
+      UInt64(bitPattern: changed),
+    ]
+    return unsafe numbers.withUnsafeBytes { unsafe Array($0) }
+  }
+
+  /// Reads the form that ``stored`` writes.
+  ///
+  /// - Parameters:
+  ///   - bytes: The bytes, with the stamp in them.
+  ///   - offset: The offset of the stamp. At least ``storedSize`` bytes must follow.
+  package init(storedIn bytes: [UInt8], at offset: Int) {
+    func number(_ index: Int) -> UInt64 {
+      unsafe bytes.withUnsafeBytes { buffer in
+        unsafe buffer.loadUnaligned(fromByteOffset: offset + index * 8, as: UInt64.self)
+      }
+    }
+    (device, inode, size, links) = (number(0), number(1), Int64(bitPattern: number(2)), number(3))
+    (modified, changed) = (Int64(bitPattern: number(4)), Int64(bitPattern: number(5)))
+  }
+
   private static let second: Int64 = 1_000_000_000
   /// Several times the longest tick of a Linux clock, 10 ms.
   private static let tick: Int64 = 50_000_000

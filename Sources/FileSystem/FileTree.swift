@@ -95,6 +95,7 @@ package final class FileTree: Sendable {
 
   /// Reads like `read`, but does not wait for writers.
   package func readOnce(_ path: String, limit: Int) throws(FileError) -> [UInt8]? {
+    if let bytes = try FileReading.read(below: root, path: path, limit: limit) { return bytes }
     do {
       return try withParent(of: path, create: false) { (parent, name) throws(FileError) in
         try FileReading.read(name, in: parent, path: path, limit: limit)

@@ -13,6 +13,6 @@ struct Benchmark: Sendable {
   static let all: [Benchmark] = [
     version, find, queries, secItem, get, add, listing, bulk, secondImport, processes, history, growth,
     merging, teams,
-    protected, verify, bombs, credentials, rotation, faults, killSweep, syncFaults,
+    protected, verify, latency, bombs, credentials, rotation, faults, killSweep, syncFaults,
   ]
 }

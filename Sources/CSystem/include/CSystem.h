@@ -21,6 +21,10 @@ int keytree_set_undumpable(void);
 // openat(2) with its optional mode argument.
 int keytree_openat(int directory, const char *path, int flags, mode_t mode);
 
+// openat2(2): opens an existing path of several components below a folder. Fails if any component is a link, or if the
+// path leaves the folder. Returns -1 with errno on failure, ENOSYS before Linux 5.6 and EPERM in some sandboxes.
+int keytree_open_below(int directory, const char *path, int flags);
+
 // open(2) with O_TMPFILE: creates an unnamed file in a folder and opens it for writing. Returns -1 with errno on
 // failure.
 int keytree_open_nameless(const char *folder, mode_t mode);

@@ -43,9 +43,11 @@ extension CommandCall {
 
   /// Returns the files that other programs have added or changed, with the facts about their origin.
   ///
+  /// - Parameter isQuick: True to read only the files that have changed since the last call, as far as the file system
+  ///   shows.
   /// - Throws: The errors of `Keyring.foreignFiles()`. An error of git is not one: the file then has no author.
-  package func foreignFiles(in keyring: Keyring) throws -> [ForeignFileEntry] {
-    let files = try keyring.foreignFiles()
+  package func foreignFiles(in keyring: Keyring, isQuick: Bool = false) throws -> [ForeignFileEntry] {
+    let files = try isQuick ? keyring.recentForeignFiles() : keyring.foreignFiles()
     // The command that needs git reports why it cannot be used; a list is useful without it.
     let repository = files.isEmpty ? nil : try? self.repository()
     return files.enumerated().map { number, file in

@@ -1,4 +1,5 @@
 internal import Encoding
+internal import Keyring
 internal import KeyringModel
 
 /// An order of items by one attribute.
@@ -35,31 +36,22 @@ struct ItemOrder {
   /// Returns items sorted by container and account, without regard to the case of ASCII letters. Items without a
   /// container come last.
   static func byName(_ items: [ItemRecord]) -> [ItemRecord] {
-    let keys = items.map(NameKey.init)
+    let size = 2048
+    let keys = WorkerPool(workers: 0).map((items.count + size - 1) / size) { piece in
+      items[(piece * size)...].prefix(size).map(nameKey)
+    }.flatMap { $0 }
     return items.indices.sorted { left, right in
       keys[left] == keys[right] ? left < right : keys[left] < keys[right]
     }.map { items[$0] }
   }
 
-  /// The name by which two items are compared.
-  private struct NameKey: Comparable {
-    /// The first eight bytes as a number, which decides most comparisons.
-    let start: UInt64
-    let bytes: [UInt8]
-
-    init(_ item: ItemRecord) {
-      let container = item.container?.contentBytes ?? []
-      var bytes = container.isEmpty ? [0xFF] : HostName.lowerCase(container)
-      bytes.append(0)
-      bytes += HostName.lowerCase(item.accountValue?.contentBytes ?? [])
-      start = (0..<8).reduce(0) { $0 << 8 | UInt64($1 < bytes.count ? bytes[$1] : 0) }
-      self.bytes = bytes
-    }
-
-    static func < (left: NameKey, right: NameKey) -> Bool {
-      left.start == right.start
-        ? left.bytes.lexicographicallyPrecedes(right.bytes) : left.start < right.start
-    }
+  /// Returns the bytes by which the name of an item is compared.
+  private static func nameKey(_ item: ItemRecord) -> OrderedBytes {
+    let container = item.container?.contentBytes ?? []
+    var bytes = container.isEmpty ? [0xFF] : HostName.lowerCase(container)
+    bytes.append(0)
+    bytes += HostName.lowerCase(item.accountValue?.contentBytes ?? [])
+    return OrderedBytes(bytes)
   }
 
   private func value(of item: ItemRecord) -> AttributeValue? {

@@ -2,7 +2,7 @@ package import Keyring
 package import KeyringModel
 
 /// An item together with its fields.
-package struct Login {
+package struct Login: Sendable {
   /// The item, or a field that is listed separately because its item no longer exists.
   package let item: ItemRecord
   /// Its fields, sorted by their names.

@@ -29,6 +29,20 @@ public struct ContentDigest: Hashable, Sendable {
     self.words = words
   }
 
+  /// Computes the digest of a byte and two digests, as a Merkle tree does for each of its nodes, without an allocation.
+  package init(of prefix: UInt8, _ left: ContentDigest, _ right: ContentDigest) {
+    self = unsafe withUnsafeTemporaryAllocation(byteCount: 1 + 2 * Self.size, alignment: 8) { buffer in
+      unsafe buffer[0] = prefix
+      unsafe withUnsafeBytes(of: left.words) {
+        unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[1...Self.size]).copyMemory(from: $0)
+      }
+      unsafe withUnsafeBytes(of: right.words) {
+        unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[(1 + Self.size)...]).copyMemory(from: $0)
+      }
+      return unsafe ContentDigest(of: UnsafeRawBufferPointer(buffer))
+    }
+  }
+
   /// Computes the digest of an array.
   ///
   /// - Parameter bytes: The bytes, which may be empty.

@@ -31,3 +31,24 @@ extension String {
     }
   }
 }
+
+/// Bytes that are compared often, such as the names of items in a list.
+package struct OrderedBytes: Comparable, Sendable {
+  /// The bytes.
+  package let bytes: [UInt8]
+  /// The first eight bytes as a number, which decides most comparisons.
+  private let start: UInt64
+
+  /// Creates the value.
+  package init(_ bytes: [UInt8]) {
+    self.bytes = bytes
+    start = (0..<8).reduce(0) { $0 << 8 | UInt64($1 < bytes.count ? bytes[$1] : 0) }
+  }
+
+  /// Orders by the bytes; a prefix comes first.
+  package static func < (left: OrderedBytes, right: OrderedBytes) -> Bool {
+    if left.start != right.start { return left.start < right.start }
+    let order = unsafe memcmp(left.bytes, right.bytes, min(left.bytes.count, right.bytes.count))
+    return order == 0 ? left.bytes.count < right.bytes.count : order < 0
+  }
+}

@@ -39,7 +39,11 @@ extension Keyring {
   ///
   /// - Throws: `KeyringError.policyNotTrusted` when the policy in the store cannot be read; `.engine`; a file error.
   package func foreignFiles() throws(KeyringError) -> [ForeignFile] {
-    let survey = try StoreSurvey(of: self)
+    try foreignFiles(in: try StoreSurvey(of: self))
+  }
+
+  /// Returns the files in a survey that other programs have added or changed, sorted by path.
+  func foreignFiles(in survey: StoreSurvey) throws(KeyringError) -> [ForeignFile] {
     let lines = LineTable(survey.shards)
     let shared = survey.items.filter { !$0.isLocal && $0.hasSecret }
     // A file with an index line but without a record belongs to an item whose record was lost.

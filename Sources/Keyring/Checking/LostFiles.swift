@@ -27,7 +27,11 @@ extension Keyring {
   /// - Returns: The missing files, sorted by path.
   /// - Throws: `KeyringError.policyNotTrusted` when the policy in the store cannot be read; a file error.
   package func missingFiles() throws(KeyringError) -> [LostFiles] {
-    let survey = try StoreSurvey(of: self)
+    try missingFiles(in: try StoreSurvey(of: self))
+  }
+
+  /// Lists the items in a survey that have missing files.
+  func missingFiles(in survey: StoreSurvey) throws(KeyringError) -> [LostFiles] {
     let reader = ItemReader(keyring: self)
     var places: [ItemPath: StoreSurvey.ItemFiles] = [:]
     var missing: [LostFiles] = []

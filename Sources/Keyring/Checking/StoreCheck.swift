@@ -21,9 +21,10 @@ struct StoreCheck {
     report.findings += try transactionFindings()
     report.findings += survey.findings
     report.findings += try policyFindings()
-    for shard in survey.shards {
-      report.findings += shard.shard.problems.map { Finding(shard.file, .shard($0)) }
-    }
+    let shards = survey.shards
+    report.findings += WorkerPool(workers: keyring.host.workers).map(shards.count) { number in
+      shards[number].shard.problems.map { Finding(shards[number].file, .shard($0)) }
+    }.joined()
     let lines = LineTable(survey.shards)
     report.items = survey.items.count
     report.conflictCopies = survey.conflictFiles.count { $0.hasSuffix(StoreLayout.recordExtension) }
@@ -199,9 +200,10 @@ struct LineTable: Sendable {
   /// Keeps the first of duplicate lines. The shard's problems report the others.
   init(_ shards: [StoreSurvey.SurveyedShard]) {
     for shard in shards {
-      for case .success(var record) in shard.shard.lines.map(\.content) {
+      for line in shard.shard.lines {
+        guard var record = line.record, let path = line.path else { continue }
         record.isLocal = shard.isLocal
-        let file = StoreLayout.itemFile(record.path, isLocal: shard.isLocal)
+        let file = StoreLayout.itemFile(path, isLocal: shard.isLocal)
         if byFile[file] == nil { byFile[file] = record }
       }
     }

@@ -1,7 +1,7 @@
 internal import KeyringModel
 
 /// A list of everything in a store's folders, divided into files that belong there and findings for everything else.
-struct StoreSurvey {
+struct StoreSurvey: Sendable {
   /// The item paths that have at least one file.
   var items: [ItemFiles] = []
   /// The paths of encrypted files below `items` whose names Keytree does not use, as other programs create them.
@@ -28,7 +28,7 @@ struct StoreSurvey {
   }
 
   /// A shard as it is on disk.
-  struct SurveyedShard {
+  struct SurveyedShard: Sendable {
     let number: UInt8
     let isLocal: Bool
     var shard: Shard
@@ -52,6 +52,22 @@ struct StoreSurvey {
         try surveyItems(tree, isLocal: isLocal)
       }
       try surveyConflicts(tree)
+    } catch {
+      throw .file(error)
+    }
+  }
+
+  /// Lists only the items and the files of other programs in some containers, and the files of other programs outside of
+  /// containers. The shards are listed only if there is such an item.
+  ///
+  /// - Parameter containers: The containers, each with its class: `internet-password/github.com`. Anything else in the
+  ///   folder of a class can be named, too.
+  /// - Throws: A file error when a folder cannot be read.
+  init(of keyring: Keyring, containers: Set<String>) throws(KeyringError) {
+    isOpenToOthers = false
+    do throws(FileError) {
+      try surveyItems(keyring.tree, isLocal: false, containers: containers.sorted())
+      if !items.isEmpty { try surveyIndex(keyring.tree, isLocal: false) }
     } catch {
       throw .file(error)
     }
@@ -103,26 +119,56 @@ struct StoreSurvey {
     guard try isFolder(folder, in: tree) else { return }
     var expected: [String: UInt8] = [:]
     for number in UInt8.min...UInt8.max { expected[StoreLayout.shardName(number)] = number }
+    var numbers: [UInt8] = []
     for name in try tree.list(folder) {
       let path = "\(folder)/\(name)"
       guard let number = expected[name] else {
         findings.append(Finding(path, .stray(.name)))
         continue
       }
-      guard try isFile(path, in: tree) else { continue }
-      do {
-        let bytes = try tree.read(path, limit: StoreLayout.shardLimit) ?? []
-        let shard = Shard(parsing: bytes, number: number)
-        shards.append(SurveyedShard(number: number, isLocal: isLocal, shard: shard))
-      } catch {
-        guard case .tooLarge(let limit) = error.reason else { throw error }
-        findings.append(
-          Finding(path, .shard(.tooLarge(size: try tree.status(path)?.size ?? 0, limit: limit))))
+      if try isFile(path, in: tree) { numbers.append(number) }
+    }
+    let found = numbers
+    let results = try WorkerPool(workers: 0).map(found.count) { (index) throws(FileError) in
+      try Self.shard(found[index], tree, isLocal: isLocal)
+    }
+    for result in results {
+      switch result {
+      case .success(let shard): shards.append(shard)
+      case .failure(let finding): findings.append(finding.finding)
       }
     }
   }
 
-  private mutating func surveyItems(_ tree: FileTree, isLocal: Bool) throws(FileError) {
+  /// A finding as an error.
+  private struct FailedRead: Error {
+    let finding: Finding
+  }
+
+  /// Reads a shard.
+  ///
+  /// - Returns: The shard, or the finding that it is too large.
+  private static func shard(
+    _ number: UInt8, _ tree: FileTree, isLocal: Bool
+  ) throws(FileError) -> Result<SurveyedShard, FailedRead> {
+    let path = StoreLayout.shardFile(number, isLocal: isLocal)
+    do {
+      let bytes = try tree.read(path, limit: StoreLayout.shardLimit) ?? []
+      let shard = Shard(parsing: bytes, number: number)
+      return .success(SurveyedShard(number: number, isLocal: isLocal, shard: shard))
+    } catch {
+      guard case .tooLarge(let limit) = error.reason else { throw error }
+      let size = try tree.status(path)?.size ?? 0
+      return .failure(FailedRead(finding: Finding(path, .shard(.tooLarge(size: size, limit: limit)))))
+    }
+  }
+
+  /// Lists the folders of items.
+  ///
+  /// - Parameter containers: The only containers to list, each with its class; nil for all.
+  private mutating func surveyItems(
+    _ tree: FileTree, isLocal: Bool, containers: [String]? = nil
+  ) throws(FileError) {
     let root = StoreLayout.itemsFolder(isLocal: isLocal)
     guard try isFolder(root, in: tree) else { return }
     for itemClass in try tree.list(root) {
@@ -133,14 +179,43 @@ struct StoreSurvey {
         continue
       }
       guard try isFolder(classFolder, in: tree) else { continue }
-      for container in try tree.list(classFolder) {
-        let path = "\(classFolder)/\(container)"
-        if !isLocal, StoreLayout.isForeignFile(path), try tree.status(path)?.kind == .regular {
-          try surveyForeign(path, tree, isLocal: isLocal)
-        } else if try isFolder(path, in: tree) {
-          try surveyContainer("\(itemClass)/\(container)", of: known, tree, isLocal: isLocal)
+      let names =
+        if let containers {
+          containers.filter { $0.hasPrefix("\(itemClass)/") }.map(RelativePath.name)
+        } else {
+          try tree.list(classFolder)
         }
+      // Pieces, because a look at one container is shorter than the distribution of work.
+      let size = 128
+      let isOpenToOthers = isOpenToOthers
+      let parts = try WorkerPool(workers: 0).map((names.count + size - 1) / size) {
+        (piece) throws(FileError) -> StoreSurvey in
+        var part = StoreSurvey(isOpenToOthers: isOpenToOthers)
+        for name in names[(piece * size)...].prefix(size) {
+          try part.surveyEntry("\(itemClass)/\(name)", of: known, tree, isLocal: isLocal)
+        }
+        return part
       }
+      for part in parts {
+        items += part.items
+        foreignFiles += part.foreignFiles
+        findings += part.findings
+      }
+    }
+  }
+
+  /// Creates an empty list for a part of a store.
+  private init(isOpenToOthers: Bool) { self.isOpenToOthers = isOpenToOthers }
+
+  /// Lists what is at one path in the folder of a class, which should be a container.
+  private mutating func surveyEntry(
+    _ entry: String, of itemClass: ItemClass, _ tree: FileTree, isLocal: Bool
+  ) throws(FileError) {
+    let path = "\(StoreLayout.itemsFolder(isLocal: isLocal))/\(entry)"
+    if !isLocal, StoreLayout.isForeignFile(path), try tree.status(path)?.kind == .regular {
+      try surveyForeign(path, tree, isLocal: isLocal)
+    } else if try isFolder(path, in: tree) {
+      try surveyContainer(entry, of: itemClass, tree, isLocal: isLocal)
     }
   }
 

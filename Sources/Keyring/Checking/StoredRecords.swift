@@ -17,12 +17,13 @@ struct StoredRecords: Sendable {
   ///
   /// - Parameters:
   ///   - keyring: The store.
+  ///   - survey: The files in its folders.
   ///   - body: Receives one batch of records at a time, in the order of their paths.
   /// - Throws: `KeyringError.engine`, a file error, or the error of `body`.
   static func forEachBatch(
-    of keyring: Keyring, _ body: ([Entry]) throws(KeyringError) -> Void
+    of keyring: Keyring, in survey: StoreSurvey, _ body: ([Entry]) throws(KeyringError) -> Void
   ) throws(KeyringError) {
-    var files = try list(keyring)[...]
+    var files = survey.items.filter(\.hasRecord).map { (path: $0.path, isLocal: $0.isLocal) }[...]
     let pool = WorkerPool(workers: keyring.host.workers)
     while !files.isEmpty {
       let portion = Array(files.prefix(Self.portion))
@@ -36,10 +37,6 @@ struct StoredRecords: Sendable {
       try body(
         zip(portion, results).map { Entry(path: $0.path, isLocal: $0.isLocal, result: $1) })
     }
-  }
-
-  private static func list(_ keyring: Keyring) throws(KeyringError) -> [(path: ItemPath, isLocal: Bool)] {
-    try StoreSurvey(of: keyring).items.filter(\.hasRecord).map { ($0.path, $0.isLocal) }
   }
 }
 
@@ -65,8 +62,20 @@ extension Keyring {
   ///
   /// - Throws: `KeyringError.engine`, or a file error.
   package func verifiedRecords() throws(KeyringError) -> VerifiedRecords {
+    try verifiedRecords(in: try StoreSurvey(of: self))
+  }
+
+  /// Returns all records of the store and the items with missing files, according to one survey of its folders.
+  ///
+  /// - Throws: The errors of ``verifiedRecords()`` and ``missingFiles()``.
+  package func verifiedRecordsAndMissingFiles() throws(KeyringError) -> (VerifiedRecords, [LostFiles]) {
+    let survey = try StoreSurvey(of: self)
+    return (try verifiedRecords(in: survey), try missingFiles(in: survey))
+  }
+
+  private func verifiedRecords(in survey: StoreSurvey) throws(KeyringError) -> VerifiedRecords {
     var all = VerifiedRecords()
-    try StoredRecords.forEachBatch(of: self) { entries throws(KeyringError) in
+    try StoredRecords.forEachBatch(of: self, in: survey) { entries throws(KeyringError) in
       for entry in entries { all.add(entry) }
     }
     return all

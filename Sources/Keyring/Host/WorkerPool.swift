@@ -26,7 +26,7 @@ package struct WorkerPool: Sendable {
   package func map<T: Sendable, E: Error>(
     _ count: Int, _ body: @escaping @Sendable (Int) throws(E) -> T
   ) throws(E) -> [T] {
-    let job = Job(count: count, body)
+    let job = Job(count: count, workers: workers, body)
     var threads: [WorkerThread] = []
     // The calling thread is one of the workers. If no other thread can be created, it does all the work.
     for _ in 1..<max(1, min(workers, count)) {
@@ -41,30 +41,44 @@ package struct WorkerPool: Sendable {
   /// The tasks of one call of `map`, which the threads take in order.
   private final class Job<T: Sendable, E: Error>: Sendable {
     private struct State: Sendable {
-      var results: [T?]
+      var results: [[T]]
       var begun = 0
       var error: E?
     }
 
     private let state: Mutex<State>
+    private let hasFailed = Atomic(false)
     private let body: @Sendable (Int) throws(E) -> T
+    private let count: Int
+    /// The number of tasks that a thread takes at once. Thousands of short tasks would otherwise spend most of their
+    /// time waiting for the mutex. A thread never takes more than a small part of all tasks, because they may differ in
+    /// length.
+    private let portion: Int
 
-    init(count: Int, _ body: @escaping @Sendable (Int) throws(E) -> T) {
-      state = Mutex(State(results: Array(repeating: nil, count: count)))
-      self.body = body
+    init(count: Int, workers: Int, _ body: @escaping @Sendable (Int) throws(E) -> T) {
+      (self.count, self.body) = (count, body)
+      portion = max(1, min(64, count / (workers * 64)))
+      state = Mutex(State(results: Array(repeating: [], count: (count + portion - 1) / portion)))
     }
 
     func run() {
-      while let piece = next() {
+      while let number = next() {
+        var results: [T] = []
+        results.reserveCapacity(portion)
         do throws(E) {
-          let result = try body(piece)
-          state.withLock { $0.results[piece] = result }
+          for task in (number * portion)..<min((number + 1) * portion, count) {
+            if hasFailed.load(ordering: .relaxed) { return }
+            results.append(try body(task))
+          }
+          state.withLock { $0.results[number] = results }
         } catch {
+          hasFailed.store(true, ordering: .relaxed)
           state.withLock { $0.error = $0.error ?? error }
         }
       }
     }
 
+    /// Returns the number of the next portion; nil if there is none, or after an error.
     private func next() -> Int? {
       state.withLock { state in
         guard state.error == nil, state.begun < state.results.count else { return nil }
@@ -76,7 +90,7 @@ package struct WorkerPool: Sendable {
     func results() throws(E) -> [T] {
       let (results, error) = state.withLock { ($0.results, $0.error) }
       if let error { throw error }
-      return results.compactMap { $0 }
+      return Array(results.joined())
     }
   }
 }

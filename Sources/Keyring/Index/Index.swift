@@ -10,11 +10,13 @@ public struct Index: Sendable {
 
   let tree: FileTree
   private let lockTimeout: Double
+  let clock: FileClock
   private let cache: IndexCache?
 
   init(tree: FileTree, host: HostContext) {
     self.tree = tree
     lockTimeout = host.lockTimeout
+    clock = host.fileClock
     cache = host.keepsIndex ? IndexCache(tree: tree, clock: host.fileClock) : nil
   }
 

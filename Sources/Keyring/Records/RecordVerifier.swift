@@ -78,15 +78,17 @@ struct RecordVerifier: Sendable {
     let files = pool.map(claims.count) { number in
       Result { () throws(RecordProblem) in try SignedFile(read(claims[number])) }
     }
-    var statements: [ContentDigest: [UInt8]?] = [:]
-    for case .success(let signed) in files where statements[signed.signature] == nil {
-      statements[signed.signature] = .some(SignedMessage(signed.file.proof.signature)?.content)
+    // All records of a transaction have the same statement.
+    var known: [ContentDigest: SignedRoot?] = [:]
+    for case .success(let signed) in files where known[signed.signature] == nil {
+      let content = SignedMessage(signed.file.proof.signature)?.content
+      known[signed.signature] = .some(content.flatMap { SignedRoot(parsing: $0) })
     }
-    let contents = statements
+    let statements = known
     let checked = pool.map(claims.count) { number in
       files[number].flatMap { signed in
         Result { () throws(RecordProblem) in
-          try check(signed.file, contents[signed.signature] ?? nil)
+          try check(signed.file, statements[signed.signature] ?? nil)
           return signed
         }
       }
@@ -133,10 +135,10 @@ struct RecordVerifier: Sendable {
     return file
   }
 
-  private func check(_ file: RecordFile, _ content: [UInt8]?) throws(RecordProblem) {
+  private func check(_ file: RecordFile, _ known: SignedRoot?) throws(RecordProblem) {
     let statement: SignedRoot
     do throws(RecordError) {
-      statement = try file.statement(in: content)
+      statement = try file.check(known)
     } catch {
       throw .damage(.badRecord(error))
     }

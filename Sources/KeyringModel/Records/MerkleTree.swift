@@ -72,6 +72,6 @@ package struct MerkleTree: Sendable {
   }
 
   private static func node(_ left: ContentDigest, _ right: ContentDigest) -> ContentDigest {
-    ContentDigest(of: [1] + left.bytes + right.bytes)
+    ContentDigest(of: 1, left, right)
   }
 }

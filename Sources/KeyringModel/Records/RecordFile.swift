@@ -98,25 +98,27 @@ package struct RecordProof: Equatable, Sendable {
   ///
   /// - Parameter bytes: The line without its line feed.
   package init?(parsing bytes: [UInt8]) {
-    let limits = JSONLimits(size: Self.maximumSize, depth: 2)
-    // The reason for an error does not matter, because the proof is then not accepted.
-    guard let value = try? JSONValue(parsing: bytes, limits: limits),
-      case .object(let members) = value, members.map(\.name) == ["leaf", "path", "root", "signature"],
-      case .integer(let leaf) = members[0].value, case .array(let path) = members[1].value,
-      case .string(let root) = members[2].value, case .string(let signature) = members[3].value,
-      leaf >= 0, leaf < 1 << 32, path.count <= Self.maximumPath
-    else { return nil }
-    var digests: [ContentDigest] = []
-    for element in path {
-      guard case .string(let text) = element, let digest = ContentDigest(base64url: text) else { return nil }
-      digests.append(digest)
+    guard bytes.count <= Self.maximumSize else { return nil }
+    // The form has no freedom: members in a fixed order, no spaces, no escapes, one spelling for each value.
+    var text = CanonicalText(bytes)
+    guard text.take("{\"leaf\":"), let leaf = text.takeNumber(), leaf < 1 << 32, text.take(",\"path\":[")
+    else {
+      return nil
     }
-    let text = Array(signature.utf8)
-    guard let root = ContentDigest(base64url: root),
-      let decoded = unsafe text.span.withUnsafeBytes({ unsafe Base64.decode($0, as: .standard) })
+    var path: [ContentDigest] = []
+    while !text.take("]") {
+      guard path.count < Self.maximumPath, path.isEmpty || text.take(","), let digest = text.takeDigest()
+      else {
+        return nil
+      }
+      path.append(digest)
+    }
+    guard text.take(",\"root\":"), let root = text.takeDigest(), text.take(",\"signature\":"),
+      let quoted = text.takeQuoted(),
+      let signature = unsafe quoted.withUnsafeBytes({ unsafe Base64.decode($0, as: .standard) }),
+      text.take("}"), text.isAtEnd
     else { return nil }
-    self.init(leaf: Int(leaf), path: digests, root: root, signature: decoded)
-    guard encode() == bytes else { return nil }
+    self.init(leaf: leaf, path: path, root: root, signature: signature)
   }
 
   /// Returns the proofs for all lines, given the signature over their root.
@@ -141,10 +143,66 @@ extension RecordFile {
   /// - Throws: ``RecordError/noStatement``, or ``RecordError/notProven`` if the path does not lead from the line to the
   ///   signed root.
   package func statement(in content: [UInt8]?) throws(RecordError) -> SignedRoot {
-    guard let content, let statement = SignedRoot(parsing: content) else { throw .noStatement }
+    try check(content.flatMap { SignedRoot(parsing: $0) })
+  }
+
+  /// Checks the proof against a statement that was read before.
+  ///
+  /// - Parameter statement: The statement in the proof's signed message; nil if it cannot be read.
+  /// - Returns: The statement.
+  /// - Throws: As ``statement(in:)``.
+  package func check(_ statement: SignedRoot?) throws(RecordError) -> SignedRoot {
+    guard let statement else { throw .noStatement }
     let root = MerkleTree.root(
       of: MerkleTree.leaf(of: line), at: proof.leaf, of: statement.leaves, path: proof.path)
     guard let root, root == statement.root, root == proof.root else { throw .notProven }
     return statement
+  }
+}
+
+/// Takes the parts of a text that has only one form.
+private struct CanonicalText {
+  private let bytes: [UInt8]
+  private var position = 0
+
+  init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+  var isAtEnd: Bool { position == bytes.count }
+
+  /// Takes a text; returns false if another one is next.
+  mutating func take(_ text: StaticString) -> Bool {
+    let count = text.utf8CodeUnitCount
+    guard bytes.count - position >= count else { return false }
+    for index in 0..<count where unsafe bytes[position + index] != text.utf8Start[index] { return false }
+    position += count
+    return true
+  }
+
+  /// Takes a number of at most ten digits, without leading zeros.
+  mutating func takeNumber() -> Int? {
+    let start = position
+    var number = 0
+    while position < bytes.count, position - start <= 10,
+      (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(bytes[position])
+    {
+      number = number * 10 + Int(bytes[position] - UInt8(ascii: "0"))
+      position += 1
+    }
+    let count = position - start
+    guard count > 0, count <= 10, count == 1 || bytes[start] != UInt8(ascii: "0") else { return nil }
+    return number
+  }
+
+  /// Takes the text between two quotation marks.
+  mutating func takeQuoted() -> ArraySlice<UInt8>? {
+    guard take("\""), let end = bytes[position...].firstIndex(of: UInt8(ascii: "\"")) else { return nil }
+    defer { position = end + 1 }
+    return bytes[position..<end]
+  }
+
+  /// Takes a digest between quotation marks.
+  mutating func takeDigest() -> ContentDigest? {
+    guard let text = takeQuoted() else { return nil }
+    return unsafe text.withUnsafeBytes { unsafe ContentDigest(base64url: $0) }
   }
 }

@@ -28,6 +28,8 @@ struct ProcessOutcome: Sendable {
   var signal: Int32?
   /// The time from before its start to after its end, in seconds.
   var seconds: Double
+  /// The time of all processors in the process and in the processes that it waited for, in seconds.
+  var processorSeconds: Double
   /// The peak memory of the process, or of a process that it waited for, in bytes.
   var peakMemory: Int
 
@@ -95,7 +97,12 @@ struct ChildProcess {
     let signal = status & 0x7F
     return ProcessOutcome(
       status: signal == 0 ? status >> 8 & 0xFF : nil, signal: signal == 0 ? nil : signal, seconds: seconds,
+      processorSeconds: Self.seconds(usage.ru_utime) + Self.seconds(usage.ru_stime),
       peakMemory: usage.ru_maxrss * 1024)
+  }
+
+  private static func seconds(_ time: timeval) -> Double {
+    Double(time.tv_sec) + Double(time.tv_usec) / 1_000_000
   }
 
   /// Runs a process from its start to its end.

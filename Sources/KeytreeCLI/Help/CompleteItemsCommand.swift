@@ -1,5 +1,6 @@
 internal import Arguments
 internal import CommandSupport
+internal import Encoding
 internal import Keyring
 internal import KeyringModel
 internal import Terminal
@@ -26,15 +27,32 @@ enum CompleteItemsCommand: Command {
       prefix = typed[(colon + 1)...]
     }
     let written = typed.dropLast(prefix.count)
-    var names: Set<[UInt8]> = []
+    var names: [OrderedBytes] = []
     for matches in try call.openIndex().find(queries(itemClass, Array(prefix))) {
-      for item in matches.items where item.shortName.starts(with: prefix) { names.insert(item.shortName) }
+      names += self.names(of: matches.items, beginningWith: Array(prefix))
     }
-    for name in names.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
-      let line = Escaping.pipe.show(name)
-      if !line.contains("\\") { call.console.write(Array(written) + Array(line.utf8) + [UInt8(ascii: "\n")]) }
+    names.sort()
+    var text: [UInt8] = []
+    var last: OrderedBytes?
+    for name in names where name != last {
+      text += written
+      text += name.bytes
+      text.append(UInt8(ascii: "\n"))
+      last = name
     }
+    call.console.write(text)
     return .done
+  }
+
+  /// Returns the names of items that begin with a text and need no escapes.
+  private static func names(of items: [ItemRecord], beginningWith prefix: [UInt8]) -> [OrderedBytes] {
+    let size = 2048
+    return WorkerPool(workers: 0).map((items.count + size - 1) / size) { piece in
+      items[(piece * size)...].prefix(size).compactMap { item -> OrderedBytes? in
+        let name = item.shortName
+        return name.starts(with: prefix) && Escaping.pipe.isUnchanged(name) ? OrderedBytes(name) : nil
+      }
+    }.flatMap { $0 }
   }
 
   /// Returns the queries that find all items whose names begin with a text. A container can contain `/`.

@@ -58,7 +58,7 @@ enum FindCommand: Command {
         call.console.print(width.map { DisplayWidth.cut(Escaping.terminal.show(line), to: $0) } ?? line)
       }
     } else {
-      call.console.write(LoginTable(found.logins, call).table)
+      LoginTable(found.logins, call).write()
     }
     // The list may lack an item, so this is not a success.
     return found.problems.isEmpty ? .done : .damaged
@@ -87,20 +87,30 @@ private struct LoginTable {
 
   init(_ logins: [Login], _ call: CommandCall) { (self.logins, self.call) = (logins, call) }
 
-  var table: Table { call.console.outputIsTerminal ? forTerminal : forPipe }
-
-  /// The fixed columns of a pipe.
-  private var forPipe: Table {
-    var table = Table(["class", "container", "account", "label", "group", "modified"], isTerminal: false)
-    for item in logins.lazy.map(\.item) {
-      table.add([
-        Array(item.itemClass.rawValue.utf8), item.container?.shownBytes ?? [],
-        item.accountValue?.shownBytes ?? [], item.attributes[.label]?.shownBytes ?? [],
-        Array(item.group.utf8), Array(item.modified.rfc3339.utf8),
-      ])
-    }
-    return table
+  /// Prints the table.
+  func write() {
+    if call.console.outputIsTerminal { call.console.write(forTerminal) } else { writeForPipe() }
   }
+
+  /// Prints the fixed columns of a pipe: class, container, account, label, group and time of the last change.
+  private func writeForPipe() {
+    let (logins, size) = (logins, Self.rowsPerTask)
+    let parts = WorkerPool(workers: 0).map((logins.count + size - 1) / size) { part -> [UInt8] in
+      var rows: [UInt8] = []
+      for item in logins[(part * size)...].prefix(size).lazy.map(\.item) {
+        rows += Table.pipeRow([
+          Array(item.itemClass.rawValue.utf8), item.container?.shownBytes ?? [],
+          item.accountValue?.shownBytes ?? [], item.attributes[.label]?.shownBytes ?? [],
+          Array(item.group.utf8), Array(item.modified.rfc3339.utf8),
+        ])
+      }
+      return rows
+    }
+    for rows in parts where !call.console.outputIsClosed { call.console.write(rows) }
+  }
+
+  /// The number of rows that a thread composes at once.
+  private static let rowsPerTask = 1024
 
   private var forTerminal: Table {
     let columns: [(name: String, cell: (Login) -> [UInt8])] = [

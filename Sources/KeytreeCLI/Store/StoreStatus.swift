@@ -27,18 +27,16 @@ struct StoreStatus {
     // Before the search, which completes unfinished changes.
     unfinished = try index.unfinishedChanges()
     quarantines = try index.quarantines()
-    let matches = try index.find(Query())
-    counts = matches.items.reduce(into: [:]) { $0[$1.itemClass, default: 0] += 1 }
-    localCount = matches.items.count(where: \.isLocal)
+    let found = try index.counts()
+    (counts, localCount) = (found.items, found.local)
     conflictCopies = try index.conflictCopyCount()
-    damage = matches.problems
-    statistics = matches.statistics
+    (damage, statistics) = (found.problems, found.statistics)
     history = HistoryFacts(call)
     do {
       let keyring = try call.openKeyring()
       distrust = keyring.distrust
       self.keyring = keyring
-      foreignFiles = try call.foreignFiles(in: keyring)
+      foreignFiles = try call.foreignFiles(in: keyring, isQuick: true)
     } catch KeyringError.policyNotTrusted(let reason) {
       distrust = reason
     }

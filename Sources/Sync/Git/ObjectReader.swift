@@ -143,6 +143,16 @@ struct ObjectReader {
     try read(try infos(of: Set(names)).filter { $0.value.size <= limit }, body)
   }
 
+  /// Calls a closure with the contents whose metadata is known. Only a part of them is in memory at a time.
+  ///
+  /// - Parameters:
+  ///   - infos: The metadata, as ``infos(of:)`` returned it.
+  ///   - body: Receives the bytes of a content.
+  /// - Throws: The errors of `Git.run`.
+  func forEachContent(of infos: [Info], _ body: (ArraySlice<UInt8>) -> Void) throws {
+    try read(infos.lazy.map { (key: $0.name, value: $0) }) { _, bytes in body(bytes) }
+  }
+
   /// The total size in bytes that is accepted even if the files take almost no space in the repository.
   static let freeSize = 32 << 20
   /// The limit on the size of files, as a multiple of their size in the repository. Records and keys are compressed to
@@ -165,7 +175,7 @@ struct ObjectReader {
   private static let pieceSize = 16 << 20
 
   private func read(
-    _ infos: [String: Info], _ body: (String, ArraySlice<UInt8>) -> Void
+    _ infos: some Sequence<(key: String, value: Info)>, _ body: (String, ArraySlice<UInt8>) -> Void
   ) throws {
     var piece: [(name: String, info: Info)] = []
     var size = 0

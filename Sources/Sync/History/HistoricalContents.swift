@@ -7,7 +7,7 @@ internal import Keyring
 struct HistoricalContents {
   /// The contents that are read with one process.
   struct Piece: Sendable {
-    var names: [String] = []
+    var contents: [ObjectReader.Info] = []
     var size = 0
   }
 
@@ -32,21 +32,22 @@ struct HistoricalContents {
     let objects = ObjectReader(git: repository.git)
     let names = try objects.pastNames(
       of: folders.map { repository.prefix + $0 }, in: ObjectReader.everywhere)
-    let sizes = try objects.sizes(of: names)
+    let infos = try objects.infos(of: names)
     for name in names {
-      guard let size = sizes[name] else {
+      guard let info = infos[name] else {
         missing += 1
         continue
       }
+      let size = info.size
       if size > limit {
         skipped += 1
         continue
       }
       let last = pieces.last
-      if last.map({ $0.size + size > Self.pieceSize || $0.names.count == Self.pieceCount }) ?? true {
+      if last.map({ $0.size + size > Self.pieceSize || $0.contents.count == Self.pieceCount }) ?? true {
         pieces.append(Piece())
       }
-      pieces[pieces.count - 1].names.append(name)
+      pieces[pieces.count - 1].contents.append(info)
       pieces[pieces.count - 1].size += size
     }
   }

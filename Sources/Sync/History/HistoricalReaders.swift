@@ -24,9 +24,9 @@ package struct HistoricalReaders {
   /// - Throws: The errors of `Git.run`; `KeyringError` if GnuPG or a file of the store cannot be used.
   package init(of keyring: Keyring, in repository: Repository?) throws {
     self.keyring = keyring
-    let current = try keyring.verifiedRecords()
+    let (current, missing) = try keyring.verifiedRecordsAndMissingFiles()
     items = current.records.map(\.record)
-    let lost = try keyring.missingFiles().filter { $0.line != nil }
+    let lost = missing.filter { $0.line != nil }
     readers.unverifiedPlaces = Set(current.distrusted.map(\.path) + lost.map(\.path))
     if let repository {
       try readHistory(repository)
@@ -74,8 +74,7 @@ package struct HistoricalReaders {
     let objects = ObjectReader(git: repository.git)
     let found = try WorkerPool(workers: 0).map(contents.pieces.count) { number in
       var found = Found()
-      try objects.forEachContent(of: contents.pieces[number].names, limit: StoreFiles.sizeLimit) {
-        _, content in
+      try objects.forEachContent(of: contents.pieces[number].contents) { content in
         found.add(content, present: present, keyring)
       }
       return found

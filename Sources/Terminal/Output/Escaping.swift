@@ -48,6 +48,16 @@ package enum Escaping: Sendable {
     }
   }
 
+  /// Returns true for printable ASCII, whose escaped form is equal to it.
+  package func isPlain(_ bytes: [UInt8]) -> Bool {
+    unsafe bytes.withUnsafeBufferPointer { unsafe isPlain($0) }
+  }
+
+  /// Returns true if the escaped form of some bytes has no escapes. In the pipe form it is then equal to the bytes.
+  package func isUnchanged(_ bytes: [UInt8]) -> Bool {
+    isPlain(bytes) || !show(bytes).utf8.contains(UInt8(ascii: "\\"))
+  }
+
   /// Returns the escaped form of text between quotation marks.
   package func quote(_ text: String) -> String { "\"" + show(text) + "\"" }
 

@@ -33,6 +33,19 @@ package struct Table: Sendable {
     widths = self.header.map { DisplayWidth.of($0) }
   }
 
+  /// Returns one row in the form of a pipe, for a list that is so long that several threads compose it.
+  ///
+  /// - Parameter cells: One text for every column; bytes that are not UTF-8 are escaped, too.
+  package static func pipeRow(_ cells: [[UInt8]]) -> [UInt8] {
+    var row: [UInt8] = []
+    for (number, cell) in cells.enumerated() {
+      if number > 0 { row.append(UInt8(ascii: "\t")) }
+      if Escaping.pipe.isPlain(cell) { row += cell } else { row += Escaping.pipe.show(cell).utf8 }
+    }
+    row.append(UInt8(ascii: "\n"))
+    return row
+  }
+
   /// Adds a row with one text for every column; the texts are escaped here.
   package mutating func add(_ row: [String]) {
     addShown(row.map { escaping.show($0) })

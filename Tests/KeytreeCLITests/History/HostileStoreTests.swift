@@ -232,7 +232,9 @@ import Testing
       let log = "\(program.folder)/trace"
       _ = try program.run(
         words, input: "secret",
-        tracer: [strace, "-f", "-y", "-qq", "-e", "signal=none", "-e", "trace=openat,open,creat", "-o", log])
+        tracer: [
+          strace, "-f", "-y", "-qq", "-e", "signal=none", "-e", "trace=openat,openat2,open,creat", "-o", log,
+        ])
       #expect(!manager.fileExists(atPath: trap), "\(words)")
       let opened = try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n")
       #expect(opened.count > 5)
