@@ -68,7 +68,7 @@ package final class EngineDouble: OpenPGPEngine {
     counts.withLock { $0.encryptions += 1 }
     var message = Self.magic
     message += Array(recipients.map(\.text).joined(separator: ",").utf8) + [UInt8(ascii: "\n")]
-    message += Array(String(UInt64.random(in: 0 ... .max), radix: 16).utf8) + [UInt8(ascii: "\n")]
+    message += Array(String(UInt64.random(in: 1 << 60 ... .max), radix: 16).utf8) + [UInt8(ascii: "\n")]
     var sum: UInt8 = 0
     unsafe plaintext.withBytes { bytes in
       for index in bytes.indices {

@@ -57,7 +57,8 @@ enum CompleteItemsCommand: Command {
 
   /// Returns the queries that find all items whose names begin with a text. A container can contain `/`.
   private static func queries(_ itemClass: ItemClass?, _ prefix: [UInt8]) -> [Query] {
-    let slashes = prefix.indices.filter { prefix[$0] == UInt8(ascii: "/") }
+    // A name is split at these only.
+    let slashes = prefix.indices.filter { prefix[$0] == UInt8(ascii: "/") }.prefix(ItemNameReading.splitLimit)
     var queries = slashes.map { slash in
       Query(itemClass: itemClass, predicates: [.container(Array(prefix[..<slash]))])
     }

@@ -62,6 +62,7 @@ struct OneTimePasswordItem {
       given.field = FieldName.oneTimePassword
       let ofField = try call.selection(selection.name, of: given)
       let seeds = try call.find(ofField, in: index)
+      call.explain(seeds.statistics)
       guard seeds.problems.isEmpty || !seeds.items.isEmpty else {
         throw CommandError.noMatchButDamage(call.nameForMessages(0))
       }
