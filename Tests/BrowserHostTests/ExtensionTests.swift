@@ -115,9 +115,9 @@ struct ExtensionTests {
     // These tabs have the port 443. An account without a dot can be the host of a tab in a local network; the extension
     // then offers the login there, and `fetch` refuses it.
     foreign.removeAll { tab in
-      let tabHost = tab.dropFirst("https://".count).prefix { $0 != ":" && $0 != "/" }.lowercased()
-      let isOwn = WebLogin.isBelow(Array(tabHost.utf8), login.host) && [nil, 443].contains(login.port)
-      return isOwn || login.takesAccountForHost(inTab: Array(tabHost.utf8))
+      guard let tabHost = TabHost.host(ofOrigin: Array(tab.utf8)) else { return true }
+      let isOwn = WebLogin.isBelow(tabHost, login.host) && [nil, 443].contains(login.port)
+      return isOwn || login.takesAccountForHost(inTab: tabHost)
     }
     return (own, foreign)
   }

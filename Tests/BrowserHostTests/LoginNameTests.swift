@@ -34,7 +34,7 @@ struct LoginNameTests {
       (["server": "h", "account": "@alice"], "h/@@alice.gpg"),
       (["server": "h", "account": "a@b.c"], "h/a@b.c.gpg"),
       (["server": "github.com", "account": "com"], "github.com/@com.gpg"),
-      (["server": "com", "account": "com"], "com/com.gpg"),
+      (["server": "com", "account": "com"], "com/@com.gpg"),
       (["server": "h", "account": "a/b\\c%d"], "h/a%2Fb%5Cc%25d.gpg"),
       (["server": "h", "account": "a\n\u{7f}"], "h/a%0A%7F.gpg"),
       (["server": "h", "account": ".."], "h/@...gpg"),

@@ -98,13 +98,14 @@ package struct LoginName: Hashable, Sendable {
   /// Returns an account with an `@` in front if the extension would otherwise take it for a host.
   ///
   /// It does so for a name with a dot or a port. It also does so if the host of the tab is below the account, which is
-  /// true for an account that equals the last label of the login's own host.
+  /// true for an account that equals the last label of the login's own host. The port of the login would then be ignored, or
+  /// the login would not be found.
   private static func marked(_ account: [UInt8], host: [UInt8]) -> [UInt8] {
     let at = UInt8(ascii: "@")
     if account.first == at { return [at] + account }
     guard !account.contains(at) else { return account }
     let labels = host.split(separator: UInt8(ascii: "."))
-    let isLabel = labels.count > 1 && labels.last.map { $0.elementsEqual(account) } == true
+    let isLabel = labels.last.map { $0.elementsEqual(account) } == true
     return isLabel || account.contains(UInt8(ascii: ".")) || account.contains(UInt8(ascii: ":"))
       ? [at] + account : account
   }

@@ -20,12 +20,9 @@ package struct LoginNames: Sendable {
   ///
   /// - Parameter logins: The logins, in any order.
   package init(_ logins: [WebLogin]) {
-    let sorted = logins.sorted { left, right in
-      left.record.created == right.record.created
-        ? left.record.id.hex < right.record.id.hex : left.record.created < right.record.created
-    }
+    let sorted = Self.byCreation(logins)
     var names: [LoginName?] = []
-    var used: Set<LoginName> = []
+    var used = Set<LoginName>(minimumCapacity: sorted.count)
     names.reserveCapacity(sorted.count)
     for login in sorted {
       let name = LoginName(login)
@@ -43,6 +40,25 @@ package struct LoginNames: Sendable {
       // Two items with one id: only a forged index has them.
       return nil
     }
+  }
+
+  /// Returns logins in the order of their creation, and of equal times in the order of their ids.
+  private static func byCreation(_ logins: [WebLogin]) -> [WebLogin] {
+    // Positions are sorted, because moving whole records takes longer.
+    var places = logins.indices.map { (created: logins[$0].record.created, index: $0) }
+    places.sort { $0.created < $1.created }
+    var start = 0
+    while start < places.count {
+      let time = places[start].created
+      let end = places[start...].firstIndex { $0.created != time } ?? places.count
+      // Logins of one import have the same time. The text of each id is made only once.
+      if end - start > 1 {
+        let tied = places[start..<end].map { (id: logins[$0.index].record.id.hex, place: $0) }
+        places.replaceSubrange(start..<end, with: tied.sorted { $0.id < $1.id }.map(\.place))
+      }
+      start = end
+    }
+    return places.map { logins[$0.index] }
   }
 
   /// Returns the login with a name. An `@` in front of its account may be left out.
