@@ -56,6 +56,12 @@ let package = Package(
       name: "Credentials", dependencies: ["Encoding", "Keyring", "KeyringModel", "Secrets"],
       swiftSettings: settings),
     .target(
+      name: "BrowserHost",
+      dependencies: [
+        "Credentials", "Encoding", "FileSystem", "Keyring", "KeyringModel", "OneTimePasswords", "Secrets",
+      ],
+      swiftSettings: settings),
+    .target(
       name: "KeychainServices",
       dependencies: ["CSystem", "CKsba", "Encoding", "Keyring", "KeyringModel", "OpenPGP", "Secrets"],
       swiftSettings: settings),
@@ -86,14 +92,16 @@ let package = Package(
     .target(
       name: "Personalities",
       dependencies: [
-        "Arguments", "CommandSupport", "Credentials", "Encoding", "Keyring", "KeyringModel", "Secrets",
+        "Arguments", "BrowserHost", "CommandSupport", "Credentials", "Encoding", "Keyring", "KeyringModel",
+        "Secrets",
         "Subprocess", "Terminal",
       ],
       swiftSettings: settings),
     .target(
       name: "KeytreeCLI",
       dependencies: [
-        "CSystem", "Arguments", "CommandSupport", "Credentials", "Encoding", "FileSystem", "Interchange",
+        "CSystem", "Arguments", "BrowserHost", "CommandSupport", "Credentials", "Encoding", "FileSystem",
+        "Interchange",
         "Keyring",
         "KeyringModel", "OneTimePasswords", "OpenPGP", "Personalities", "Secrets", "Subprocess", "Sync",
         "Terminal",
@@ -145,12 +153,17 @@ let package = Package(
       name: "CredentialsTests",
       dependencies: ["Credentials", "Keyring", "KeyringModel", "Secrets", "TestSupport"],
       swiftSettings: settings),
+    .testTarget(
+      name: "BrowserHostTests",
+      dependencies: ["BrowserHost", "Encoding", "Keyring", "KeyringModel", "Secrets", "TestSupport"],
+      swiftSettings: settings),
     .testTarget(name: "ArgumentsTests", dependencies: ["Arguments"], swiftSettings: settings),
     .testTarget(
       name: "KeytreeCLITests",
       dependencies: [
-        "Arguments", "CommandSupport", "Credentials", "Encoding", "Interchange", "Keyring", "KeyringModel",
-        "KeytreeCLI", "OpenPGP", "Personalities", "Secrets", "Subprocess", "Sync", "Terminal", "TestSupport",
+        "Arguments", "BrowserHost", "CommandSupport", "Credentials", "Encoding", "Interchange", "Keyring",
+        "KeyringModel", "KeytreeCLI", "OpenPGP", "Personalities", "Secrets", "Subprocess", "Sync", "Terminal",
+        "TestSupport",
         "keytree",
       ],
       swiftSettings: settings),

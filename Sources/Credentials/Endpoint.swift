@@ -86,7 +86,7 @@ package struct Endpoint: Equatable, Sendable {
   }
 
   /// Returns a URL without the parts that may be secret: user and password, query and fragment. Attributes are public.
-  static func publicURL(_ url: [UInt8]) -> [UInt8] {
+  package static func publicURL(_ url: [UInt8]) -> [UInt8] {
     var url = Array(url.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") })
     let colon = url.firstIndex(of: UInt8(ascii: ":")) ?? 0
     let hasScheme = url[colon...].starts(with: "://".utf8)

@@ -1,6 +1,6 @@
-internal import Keyring
+package import Keyring
 package import KeyringModel
-internal import Secrets
+package import Secrets
 
 /// Finds the internet passwords of a keyring for other programs.
 package struct LoginItems {
@@ -11,6 +11,9 @@ package struct LoginItems {
   ]
 
   let keyring: Keyring
+
+  /// Makes a search in a keyring.
+  package init(keyring: Keyring) { self.keyring = keyring }
 
   /// The result of a search.
   struct Found {
@@ -79,16 +82,19 @@ package struct LoginItems {
     record.attributes[.passwordExpiry]?.contentBytes.flatMap { Int64(String(decoding: $0, as: UTF8.self)) }
   }
 
-  /// Decrypts an item.
+  /// Decrypts an item: an internet password, or a generic password with the attribute `url`.
   ///
-  /// Server, port, protocol, path and account are checked against the verified record. The index is only a hint, and a
-  /// password must not be sent to a host that only the index names (threat T10).
-  func secret(of record: ItemRecord) throws(KeyringError) -> SecretSlice {
-    let names: [AttributeName] = [.server, .port, .protocol, .path, .account, .authenticationType]
-    let predicates = names.map { name in
+  /// Server, port, protocol, path, account and URL are checked against the verified record. The index is only a hint, and
+  /// a password must not be sent to a host that only the index names (threat T10).
+  package func secret(of record: ItemRecord) throws(KeyringError) -> SecretSlice {
+    let isGeneric = record.itemClass == .genericPassword
+    let names: [AttributeName] =
+      isGeneric ? [.service, .account] : [.server, .port, .protocol, .path, .account, .authenticationType]
+    var predicates = names.map { name in
       Predicate.equal(name, record.attributes[name] ?? (name == .port ? .integer(0) : .string("")))
     }
-    let query = Query(itemClass: .internetPassword, predicates: predicates)
+    if let url = record.attributes[.url] { predicates.append(.equal(.url, url)) }
+    let query = Query(itemClass: record.itemClass, predicates: predicates)
     return SecretSlice(try keyring.secret(for: record, matching: query))
   }
 }

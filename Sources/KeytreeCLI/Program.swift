@@ -23,7 +23,8 @@ package enum Program {
     ResolveCommand.self, RotateCommand.self, CheckCommand.self, VerifyCommand.self, AuditCommand.self,
     DoctorCommand.self, TrustCommand.self,
     CloneCommand.self,
-    SyncCommand.self, GitCommand.self, CredentialCommand.self, ImportCommand.self, ExportCommand.self,
+    SyncCommand.self, GitCommand.self, CredentialCommand.self, BrowserHostCommand.self, ImportCommand.self,
+    ExportCommand.self,
     DemoCommand.self, ConfigCommand.self,
     HelpCommand.self,
     VersionCommand.self, CompletionsCommand.self, TextconvCommand.self, MergeDriverCommand.self,
@@ -101,6 +102,7 @@ package enum Program {
     case .cargoCredential: return CargoProgram(call).status(of: words)
     case .keyring: return KeyringProgram(call).status(of: words)
     case .askPass: return AskPassProgram(call).status(of: words)
+    case .browserHost: return BrowserHostProgram(call).status(of: words)
     case .security: return SecurityProgram(call).status(of: SecurityWords(arguments: words))
     }
   }

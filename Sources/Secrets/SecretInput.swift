@@ -26,6 +26,46 @@ package enum SecretInput {
     }
   }
 
+  /// Reads a number of bytes, and nothing after them.
+  ///
+  /// - Parameters:
+  ///   - descriptor: An open file, pipe or socket. It stays open.
+  ///   - count: The number of bytes.
+  ///   - seconds: The longest time to wait for all of them; nil to wait without a limit.
+  /// - Returns: The bytes; fewer if the input ends before.
+  /// - Throws: `timedOut` if they did not arrive in time; `readFailed`.
+  package static func read(
+    descriptor: Int32, count: Int, within seconds: Double?
+  ) throws(SecretInputError) -> SecretBytes {
+    let end = seconds.map { ContinuousClock.now + .seconds($0) }
+    var secret = SecretBytes(capacity: count)
+    while secret.count < count {
+      if let end { try wait(for: descriptor, until: end) }
+      let got = try unsafe secret.append(room: min(count - secret.count, 1 << 16)) {
+        buffer throws(SecretInputError) in
+        try unsafe readOnce(descriptor, into: buffer, goesOnWhenInterrupted: true)
+      }
+      if got == 0 { break }
+    }
+    return secret
+  }
+
+  /// Waits until a descriptor can be read.
+  ///
+  /// - Throws: `timedOut`, `readFailed`.
+  private static func wait(
+    for descriptor: Int32, until end: ContinuousClock.Instant
+  ) throws(SecretInputError) {
+    var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    while true {
+      let left = max((end - ContinuousClock.now) / .milliseconds(1), 0)
+      let ready = unsafe poll(&request, 1, Int32(left.rounded(.up)))
+      if ready > 0 { return }
+      if ready == 0 { throw .timedOut }
+      guard errno == EINTR else { throw .readFailed(errno: errno) }
+    }
+  }
+
   /// Reads up to the next line feed, and nothing after it, because the other program waits for a reply to this line.
   ///
   /// - Parameters:
@@ -154,6 +194,8 @@ package enum SecretInputError: Error, Equatable {
   case endOfInput
   /// A signal arrived while the program waited for input.
   case interrupted
+  /// The input did not arrive in time.
+  case timedOut
   /// The descriptor is not a terminal, so echo cannot be disabled.
   case notATerminal
   /// `read(2)` or `tcsetattr(3)` failed.

@@ -61,6 +61,14 @@ final class MemoryInput: ConsoleInput {
     return SecretBytes(copying: lines.removeFirst())
   }
 
+  func readBytes(count: Int, within _: Double?) throws(SecretInputError) -> SecretBytes {
+    var bytes = Array(lines.joined(separator: [UInt8(ascii: "\n")]))
+    let taken = bytes.prefix(count)
+    bytes.removeFirst(taken.count)
+    lines = bytes.isEmpty ? [] : [bytes]
+    return SecretBytes(copying: taken)
+  }
+
   func readAll(limit: Int) throws(SecretInputError) -> SecretBytes {
     var bytes = Array(lines.joined(separator: [UInt8(ascii: "\n")]))
     if endsWithLineFeed, !lines.isEmpty { bytes.append(UInt8(ascii: "\n")) }

@@ -55,6 +55,15 @@ package struct CommandCall {
     store = OpenedStore(environment, globals, engine: program.engine)
   }
 
+  /// Returns the same call for another store.
+  ///
+  /// - Parameter path: the folder of the store, as a path with a `/`.
+  package func at(store path: String) -> CommandCall {
+    CommandCall(
+      path: self.path, arguments: arguments, globals: globals.at(store: path), environment: environment,
+      console: console, program: program)
+  }
+
   /// Returns a usage error of this command.
   package func misuse(_ problem: UsageError.Problem) -> UsageError {
     UsageError(problem, command: path.map(\.name))

@@ -21,7 +21,7 @@ package struct GlobalOptions: Equatable, Sendable {
   package static let all = [store, json, noInput, quiet, explain, help, version]
 
   /// The folder of the store, if one is given. The last value wins, so that the user can override an alias.
-  package let store: String?
+  package private(set) var store: String?
   /// True if data is printed as JSON.
   package let json: Bool
   /// True if prompts are not allowed.
@@ -38,5 +38,14 @@ package struct GlobalOptions: Equatable, Sendable {
     noInput = arguments.has(Self.noInput)
     quiet = arguments.has(Self.quiet)
     explain = arguments.has(Self.explain)
+  }
+
+  /// Returns the same options with another store.
+  ///
+  /// - Parameter path: the folder, as a path with a `/`.
+  func at(store path: String) -> GlobalOptions {
+    var options = self
+    options.store = path
+    return options
   }
 }

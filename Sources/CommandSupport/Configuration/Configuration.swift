@@ -18,10 +18,23 @@ package struct Configuration: Equatable, Sendable {
     case generateCharset
     /// The program with which the user chooses an item, and its arguments.
     case picker
+    /// The names or folders of the stores that a browser may use besides the default one, separated by commas.
+    case browserStores
+    /// The protocols besides `http` and `https` whose logins a browser sees, separated by commas.
+    case browserProtocols
+    /// The extensions that may call `browser-host` besides the published ones, separated by commas.
+    case browserOrigins
+    /// The number of logins that a browser may fetch in one minute.
+    case browserFetchesPerMinute
+    /// True to refuse a login for a tab with another host.
+    case browserRestrictToSite
+    /// True if a browser may store logins whose names have no host.
+    case browserGeneric
 
     /// The settings with fixed names.
     package static let fixed: [Setting] = [
-      .defaultStore, .clipboardSeconds, .generateLength, .generateCharset, .picker,
+      .defaultStore, .clipboardSeconds, .generateLength, .generateCharset, .picker, .browserStores,
+      .browserProtocols, .browserOrigins, .browserFetchesPerMinute, .browserRestrictToSite, .browserGeneric,
     ]
 
     /// The names of the members that lead to the setting.
@@ -33,6 +46,12 @@ package struct Configuration: Equatable, Sendable {
       case .generateLength: ["generate", "length"]
       case .generateCharset: ["generate", "charset"]
       case .picker: ["picker"]
+      case .browserStores: ["browser", "stores"]
+      case .browserProtocols: ["browser", "protocols"]
+      case .browserOrigins: ["browser", "origins"]
+      case .browserFetchesPerMinute: ["browser", "fetchesPerMinute"]
+      case .browserRestrictToSite: ["browser", "restrictToSite"]
+      case .browserGeneric: ["browser", "generic"]
       }
     }
 
@@ -67,6 +86,8 @@ package struct Configuration: Equatable, Sendable {
   package static let clipboardSeconds = 0...86_400
   /// The permitted numbers of characters of a generated secret.
   package static let generatedLengths = 1...1000
+  /// The permitted numbers of logins that a browser may fetch in one minute.
+  package static let fetchesPerMinute = 1...1000
 
   private var members: [JSONMember] = []
 
@@ -93,7 +114,7 @@ package struct Configuration: Equatable, Sendable {
 
   /// Throws the first problem of the values.
   package func check() throws(Problem) {
-    for group in ["stores", "generate"] {
+    for group in ["stores", "generate", "browser"] {
       guard let value = members[group] else { continue }
       guard case .object = value else { throw .badValue(group, mustBe: "a JSON object") }
     }
@@ -137,8 +158,19 @@ package struct Configuration: Equatable, Sendable {
     switch self[setting] {
     case .string(let text): text
     case .integer(let number): String(number)
+    case .bool(let flag): flag ? "true" : "false"
     default: nil
     }
+  }
+
+  /// Returns true if a setting has the value `true`.
+  package func flag(_ setting: Setting) -> Bool { self[setting] == .bool(true) }
+
+  /// Returns the parts of a value that is a list with commas; empty if the setting has no value.
+  package func list(_ setting: Setting) -> [String] {
+    (text(setting) ?? "").split(separator: ",").map { part in
+      String(part.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+    }.filter { !$0.isEmpty }
   }
 
   /// Returns the value of a setting as a number, or nil if it has none.
@@ -155,6 +187,9 @@ package struct Configuration: Equatable, Sendable {
   /// - Throws: `badValue`.
   package mutating func set(_ setting: Setting, to text: String?) throws(Problem) {
     let value: JSONValue? = text.map { text in
+      if Self.isFlag(setting) {
+        return text == "true" ? .bool(true) : text == "false" ? .bool(false) : .string(text)
+      }
       guard Self.range(of: setting) != nil else { return .string(text) }
       return Int64(text).map { .integer($0) } ?? .string(text)
     }
@@ -174,6 +209,10 @@ package struct Configuration: Equatable, Sendable {
 
   private static func check(_ value: JSONValue?, of setting: Setting) throws(Problem) {
     guard let value else { return }
+    if isFlag(setting) {
+      guard case .bool = value else { throw .badValue(setting.name, mustBe: "`true` or `false`") }
+      return
+    }
     if let range = range(of: setting) {
       guard case .integer(let number) = value, range.contains(Int(number)) else {
         throw .badValue(setting.name, mustBe: "a number from \(range.lowerBound) to \(range.upperBound)")
@@ -193,7 +232,20 @@ package struct Configuration: Equatable, Sendable {
     switch setting {
     case .clipboardSeconds: clipboardSeconds
     case .generateLength: generatedLengths
-    case .store, .defaultStore, .generateCharset, .picker: nil
+    case .browserFetchesPerMinute: fetchesPerMinute
+    case .store, .defaultStore, .generateCharset, .picker, .browserStores, .browserProtocols, .browserOrigins,
+      .browserRestrictToSite, .browserGeneric:
+      nil
+    }
+  }
+
+  /// Returns true if the value of a setting is `true` or `false`.
+  private static func isFlag(_ setting: Setting) -> Bool {
+    switch setting {
+    case .browserRestrictToSite, .browserGeneric: true
+    case .store, .defaultStore, .clipboardSeconds, .generateLength, .generateCharset, .picker, .browserStores,
+      .browserProtocols, .browserOrigins, .browserFetchesPerMinute:
+      false
     }
   }
 }

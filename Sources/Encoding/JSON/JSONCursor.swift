@@ -1,4 +1,4 @@
-internal import Secrets
+package import Secrets
 
 /// A strict pull reader over the bytes of one JSON text (RFC 8259): takes tokens in order, builds nothing.
 ///
@@ -142,6 +142,11 @@ internal import Secrets
   mutating func takeNumber() throws(JSONError) -> String {
     _ = peek()
     let start = position
+    try skipNumber()
+    return unsafe String(decoding: bytes[start..<position], as: UTF8.self)
+  }
+
+  private mutating func skipNumber() throws(JSONError) {
     skip("-")
     if !skip("0") { try takeDigits() }
     if skip(".") { try takeDigits() }
@@ -149,7 +154,6 @@ internal import Secrets
       if !skip("+") { skip("-") }
       try takeDigits()
     }
-    return unsafe String(decoding: bytes[start..<position], as: UTF8.self)
   }
 
   private mutating func takeDigits() throws(JSONError) {
@@ -227,6 +231,68 @@ internal import Secrets
     return unit
   }
 
+  // MARK: Skipping
+
+  /// Skips a value of any type, without recursion. Its numbers may have any form, its strings may contain halves of
+  /// surrogate pairs, and its objects may have several members with one name.
+  ///
+  /// - Returns: The range of the value in the text.
+  package mutating func skipValue() throws(JSONError) -> Range<Int> {
+    _ = peek()
+    let start = position
+    var brackets: [UInt8] = []
+    while true {
+      switch peek() {
+      case UInt8(ascii: "{"), UInt8(ascii: "["):
+        let bracket = unsafe bytes[position]
+        brackets.append(bracket)
+        guard depth + brackets.count <= maximumDepth else { throw .tooDeep(limit: maximumDepth) }
+        position += 1
+        if peek() != Self.end(of: bracket) {
+          if bracket == UInt8(ascii: "{") { try skipKey() }
+          continue
+        }
+      case UInt8(ascii: "\""): try skipText()
+      case UInt8(ascii: "t"): try takeLiteral("true")
+      case UInt8(ascii: "f"): try takeLiteral("false")
+      case UInt8(ascii: "n"): try takeLiteral("null")
+      default: try skipNumber()
+      }
+      // A value is complete, and with it perhaps the containers that it ends.
+      while let bracket = brackets.last, peek() == Self.end(of: bracket) {
+        position += 1
+        brackets.removeLast()
+      }
+      guard let bracket = brackets.last else { return start..<position }
+      try take(",")
+      if bracket == UInt8(ascii: "{") { try skipKey() }
+    }
+  }
+
+  private static func end(of bracket: UInt8) -> UInt8 {
+    bracket == UInt8(ascii: "{") ? UInt8(ascii: "}") : UInt8(ascii: "]")
+  }
+
+  private mutating func skipKey() throws(JSONError) {
+    try skipText()
+    try take(":")
+  }
+
+  private mutating func skipText() throws(JSONError) {
+    try take("\"")
+    while let byte = byte(at: position) {
+      switch byte {
+      case UInt8(ascii: "\""):
+        position += 1
+        return
+      case UInt8(ascii: "\\"): position += 2
+      case 0..<0x20: throw .controlCharacter(offset: position)
+      default: position += 1
+      }
+    }
+    throw .unexpectedEnd
+  }
+
   // MARK: Content of strings
 
   /// Calls a closure with the unescaped bytes of a string that this cursor read.
@@ -248,7 +314,7 @@ internal import Secrets
   }
 
   /// Appends the content of a string that this cursor took, without any other copy of it.
-  func append(_ text: Text, to content: inout SecretBytes) {
+  package func append(_ text: Text, to content: inout SecretBytes) {
     unsafe forEachPart(of: text) { part in
       unsafe content.append(contentsOf: part)
     } escape: { scalar in

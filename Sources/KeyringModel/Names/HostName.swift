@@ -51,6 +51,11 @@ package struct HostName: Equatable, Sendable {
     self = parsed
   }
 
+  /// Takes any text as a host without a port: the attribute `server` of an item need not look like a host.
+  ///
+  /// - Parameter text: The text.
+  package init(anyName text: some Sequence<UInt8>) { host = text.map(HostName.lowerCase) }
+
   // Splits `name`, `name:port`, `[address]` and `[address]:port` into name and port.
   private static func split(_ text: [UInt8]) -> (name: [UInt8], digits: ArraySlice<UInt8>?)? {
     if text.first == UInt8(ascii: "[") {

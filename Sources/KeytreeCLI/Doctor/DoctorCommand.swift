@@ -17,6 +17,8 @@ enum DoctorCommand: Command {
       "For git, it reports the program and the repository, and configures what a clone needs: attributes that pushed "
         + "files cannot override, and keytree as the program that merges and shows items. It reports the changes that "
         + "it makes.",
+      "If a browser was set up with `keytree browser-host --install`, it also checks whether the browser can start "
+        + "keytree and whether pinentry has a window.",
     ],
     examples: [Example("keytree doctor", "reports what works and what does not")],
     exitCodes: [11, 13])
@@ -48,7 +50,9 @@ enum DoctorCommand: Command {
     let list = examine(store, host, call, &spent)
     if let keyring = store.keyring { spent = spent + keyring.engineStatistics }
     let history = GitExamination(call).diagnoses(of: store.keyring)
-    return [.ok("keytree", "version \(ProgramVersion.number)")] + list + history + leftovers(call, path)
+    let browsers = BrowserExamination(call, store.keyring?.index).diagnoses
+    return [.ok("keytree", "version \(ProgramVersion.number)")] + list + history + browsers
+      + leftovers(call, path)
   }
 
   /// Returns notes about the folders of killed edits, clipboards that were not cleared, and pending merge files.

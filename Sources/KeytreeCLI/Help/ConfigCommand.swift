@@ -19,6 +19,8 @@ enum ConfigCommand: Command {
         + "or the folder of the store for all other commands. `clipboardSeconds` is the time for `--clip`. "
         + "`generate.length` and `generate.charset` are the defaults of `keytree generate`. `picker` is the program "
         + "with which you choose an item, for example `fzf` or `rofi -dmenu`.",
+      "`browser.stores`, `browser.protocols`, `browser.origins`, `browser.fetchesPerMinute`, `browser.restrictToSite` and "
+        + "`browser.generic` are settings of `keytree browser-host`; its help explains them.",
     ],
     operands: [name, value], options: [unset],
     examples: [
@@ -86,7 +88,13 @@ enum ConfigCommand: Command {
           .failure, message: "the picker \(ErrorReport.quote(text)) is not installed",
           hint: "it is searched in the absolute folders of `PATH` that no other user can change")
       }
-    case .store, .defaultStore, .clipboardSeconds, .generateLength: break
+    case .browserOrigins:
+      var wanted = Configuration()
+      try wanted.set(setting, to: text)
+      for caller in wanted.list(setting) { try BrowserHostCommand.check(caller, call) }
+    case .store, .defaultStore, .clipboardSeconds, .generateLength, .browserStores, .browserProtocols,
+      .browserFetchesPerMinute, .browserRestrictToSite, .browserGeneric:
+      break
     }
   }
 

@@ -66,5 +66,9 @@ final class DemoInput: ConsoleInput {
 
   func readProgramLine(limit _: Int) throws(SecretInputError) -> SecretBytes? { nil }
 
+  func readBytes(count: Int, within _: Double?) throws(SecretInputError) -> SecretBytes {
+    SecretBytes(copying: bytes.prefix(count))
+  }
+
   func readAll(limit: Int) throws(SecretInputError) -> SecretBytes { SecretBytes(copying: bytes) }
 }

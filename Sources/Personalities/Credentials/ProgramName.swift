@@ -14,6 +14,8 @@ package enum ProgramName: String, CaseIterable, Sendable {
   case keyring
   /// The program that `ssh` and `ssh-add` run for `SSH_ASKPASS`.
   case askPass = "keytree-askpass"
+  /// The host that a browser starts for the extension browserpass.
+  case browserHost = "browserpass-keytree"
   /// The command that scripts for macOS run.
   case security
 

@@ -25,7 +25,7 @@ package enum UserFile {
       switch error {
       case .tooLong: throw UserFileError(action: "read", path: path, errno: EFBIG)
       case .readFailed(let number): throw UserFileError(action: "read", path: path, errno: number)
-      case .endOfInput, .interrupted, .notATerminal, .lineTooLong: throw TerminalError(error)
+      case .endOfInput, .interrupted, .timedOut, .notATerminal, .lineTooLong: throw TerminalError(error)
       }
     }
   }
@@ -52,15 +52,54 @@ package enum UserFile {
     return try read(file, path, limit: limit)
   }
 
+  /// Reads a file that may be missing. Anyone may be able to change it, so it is only compared and shown.
+  ///
+  /// - Returns: the content; nil if the file does not exist.
+  /// - Throws: the errors of `read`.
+  package static func readIfPresent(_ path: String, limit: Int) throws -> SecretBytes? {
+    do {
+      return try read(path, limit: limit)
+    } catch let error as UserFileError where error.errno == ENOENT || error.errno == ENOTDIR {
+      return nil
+    }
+  }
+
+  /// Removes a file.
+  ///
+  /// - Throws: `UserFileError` with the system's error.
+  package static func remove(_ path: String) throws {
+    guard unsafe unlink(path) == 0 else { throw UserFileError(action: "remove", path: path, errno: errno) }
+  }
+
+  /// Creates or replaces a file that everyone may read, and the folders above it. A link is followed.
+  ///
+  /// - Parameters:
+  ///   - isExecutable: true for a script.
+  ///   - isForAllUsers: true if every user may also enter the folders that are created.
+  /// - Throws: `UserFileError` with the system's error.
+  package static func replacePublic(
+    _ path: String, _ bytes: [UInt8], isExecutable: Bool = false, isForAllUsers: Bool = false
+  ) throws {
+    try replace(path, bytes, mode: isExecutable ? 0o755 : 0o644, folderMode: isForAllUsers ? 0o755 : 0o700)
+  }
+
   /// Creates or replaces a file of settings, and the folders above it. A link is followed.
   ///
   /// - Throws: `UserFileError` with the system's error.
   package static func replaceOwn(_ path: String, _ bytes: [UInt8]) throws {
+    try replace(path, bytes, mode: 0o600, folderMode: 0o700)
+  }
+
+  private static func replace(
+    _ path: String, _ bytes: [UInt8], mode: mode_t, folderMode: mode_t
+  ) throws {
     let folders = path.split(separator: "/", omittingEmptySubsequences: true).dropLast()
     var folder = ""
     for name in folders {
       folder += "/" + name
-      if unsafe mkdir(folder, 0o700) != 0, errno != EEXIST {
+      let isNew = unsafe mkdir(folder, folderMode) == 0
+      // The umask of this program leaves nothing to other users.
+      guard isNew ? unsafe chmod(folder, folderMode) == 0 : errno == EEXIST else {
         throw UserFileError(action: "create", path: folder, errno: errno)
       }
     }
@@ -77,6 +116,9 @@ package enum UserFile {
     do {
       defer { close(file) }
       try write(bytes, to: file, temporary)
+      guard fchmod(file, mode) == 0 else {
+        throw UserFileError(action: "write", path: temporary, errno: errno)
+      }
       guard fsync(file) == 0 else { throw UserFileError(action: "write", path: temporary, errno: errno) }
       guard unsafe rename(temporary, target) == 0 else {
         throw UserFileError(action: "replace", path: target, errno: errno)

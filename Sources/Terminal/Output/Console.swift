@@ -249,6 +249,21 @@ package final class Console {
     }
   }
 
+  /// Reads a number of bytes that another program has written.
+  ///
+  /// - Parameters:
+  ///   - count: the number of bytes.
+  ///   - seconds: the longest time to wait for all of them; nil to wait without a limit.
+  /// - Returns: the bytes; fewer if the input ends before.
+  /// - Throws: `inputFailed`, with `ETIMEDOUT` if they did not arrive in time.
+  package func readBytes(count: Int, within seconds: Double?) throws -> SecretBytes {
+    do {
+      return try input.readBytes(count: count, within: seconds)
+    } catch {
+      throw TerminalError(error)
+    }
+  }
+
   /// Asks for a secret on the user's terminal, while standard input belongs to another program.
   ///
   /// - Throws: `promptImpossible` if questions are refused or there is no terminal; the errors of `SecretInput`.

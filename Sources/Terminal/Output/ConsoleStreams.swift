@@ -25,6 +25,10 @@ package protocol ConsoleInput: AnyObject {
   func readLine(unless interruption: Int32?) throws(SecretInputError) -> String
   /// Reads a line that another program has written, without its line feed; nil at the end.
   func readProgramLine(limit: Int) throws(SecretInputError) -> SecretBytes?
+  /// Reads a number of bytes that another program has written; fewer if the input ends before.
+  ///
+  /// - Parameter seconds: the longest time to wait for all of them; nil to wait without a limit.
+  func readBytes(count: Int, within seconds: Double?) throws(SecretInputError) -> SecretBytes
   /// Reads all bytes to the end.
   func readAll(limit: Int) throws(SecretInputError) -> SecretBytes
 }
@@ -113,6 +117,10 @@ package final class DescriptorInput: ConsoleInput {
 
   package func readProgramLine(limit: Int) throws(SecretInputError) -> SecretBytes? {
     try SecretInput.readLine(descriptor: descriptor, limit: limit)
+  }
+
+  package func readBytes(count: Int, within seconds: Double?) throws(SecretInputError) -> SecretBytes {
+    try SecretInput.read(descriptor: descriptor, count: count, within: seconds)
   }
 
   package func readAll(limit: Int) throws(SecretInputError) -> SecretBytes {

@@ -1,3 +1,4 @@
+internal import Glibc
 package import Secrets
 
 /// The reasons why a command cannot ask a question, read its input or write its output.
@@ -36,6 +37,7 @@ package enum TerminalError: Error, Equatable {
     switch error {
     case .tooLong(let limit): self = .secretTooLong(limit: limit)
     case .lineTooLong(let limit): self = .lineTooLong(limit: limit)
+    case .timedOut: self = .inputFailed(errno: ETIMEDOUT)
     case .endOfInput, .interrupted: self = .cancelled(action: "the question was not answered")
     case .notATerminal: self = .promptImpossible(question: "Secret", .noTerminal)
     case .readFailed(let number): self = .inputFailed(errno: number)

@@ -120,6 +120,11 @@ final class BytesInput: ConsoleInput {
     return SecretBytes(copying: try line())
   }
 
+  func readBytes(count: Int, within _: Double?) throws(SecretInputError) -> SecretBytes {
+    defer { rest = rest.dropFirst(count) }
+    return SecretBytes(copying: rest.prefix(count))
+  }
+
   func readAll(limit: Int) throws(SecretInputError) -> SecretBytes {
     defer { rest = [] }
     guard rest.count <= limit else { throw .tooLong(limit: limit) }
