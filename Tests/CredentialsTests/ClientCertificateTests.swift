@@ -38,16 +38,23 @@ struct ClientCertificateTests {
     #expect(try world.erase(Self.question) == 0)
   }
 
-  @Test("an item with the name of the file is used on every machine")
+  @Test("an item with the name of the file is read on every machine, and never changed")
   func name() throws {
     let world = try GitWorld()
-    try world.keyring.add(
+    let named = try world.keyring.add(
       NewItem(itemClass: .genericPassword, attributes: ["service": "cert", "account": "client.pem"]),
       secret: SecretBytes(text: "secret"))
     #expect(try world.get(Self.question) == "username=\npassword=secret\n")
-    #expect(try !world.store(Self.question + "password=secret\n"))
+    #expect(try world.erase(Self.question + "password=secret\n") == 0)
+    // The passphrase of another certificate with this file name.
     #expect(try world.store(Self.question + "password=new\n"))
-    #expect(try world.items().count == 1)
+    #expect(try world.items().count == 2)
+    #expect(try world.keyring.text(of: named) == "secret")
+    #expect(try world.get(Self.question) == "username=\npassword=new\n")
+    let other = "protocol=cert\nhost=\nusername=\npath=/home/bob/client.pem\n"
+    #expect(try world.get(other) == "username=\npassword=secret\n")
+    #expect(try world.erase(Self.question) == 1)
+    #expect(try world.keyring.text(of: named) == "secret")
   }
 
   @Test(
@@ -81,13 +88,14 @@ struct ClientCertificateTests {
     try world.store(Self.question + "password=secret\n")
     try world.store.changePolicy { $0.groups["ops"] = [world.store.owner] }
     let keyring = try world.store.open()
-    var new = NewItem(itemClass: .genericPassword, attributes: ["service": "cert", "account": "client.pem"])
+    let file = Array("/home/alice/client.pem".utf8)
+    var new = NewItem(
+      itemClass: .genericPassword, attributes: ["service": "cert", "account": AttributeValue(text: file)])
     new.group = "ops"
     let item = try keyring.add(new, secret: SecretBytes(text: "of ops"))
     let certificates = ClientCertificates(keyring)
-    let path = Array("/home/alice/client.pem".utf8)
-    #expect(throws: CredentialError.self) { _ = try certificates.get(path) }
-    #expect(throws: CredentialError.self) { try certificates.erase(path, nil) }
+    #expect(throws: CredentialError.self) { _ = try certificates.get(file) }
+    #expect(throws: CredentialError.self) { try certificates.erase(file, nil) }
     #expect(try keyring.text(of: item) == "of ops")
   }
 }

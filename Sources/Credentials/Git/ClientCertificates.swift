@@ -5,8 +5,9 @@ internal import Secrets
 /// The passphrases of client certificates, which git requests with the protocol `cert`, an empty host and the path of
 /// the certificate (`http.sslCert` with `http.sslCertPasswordProtected`, git-config(1)).
 ///
-/// A passphrase is a generic password of the service `cert`, whose account is the path as git sends it, or the last part
-/// of that path. The second form applies to machines with different folders, like that of the passphrases of ssh.
+/// A passphrase is a generic password of the service `cert`, whose account is the path as git sends it. A user can also
+/// create an item whose account is the last part of that path, for machines with different folders. Such an item is
+/// only read, because certificates in several folders can have the same file name.
 struct ClientCertificates {
   private static let service: AttributeValue = "cert"
 
@@ -25,10 +26,15 @@ struct ClientCertificates {
 
   /// Finds the passphrase of a certificate.
   ///
-  /// - Returns: The missing parts of the credential, and the item; nil if there is none.
+  /// - Returns: The missing parts of the credential, and the item: that of the path, otherwise that of the file name;
+  ///   nil if there is none.
   /// - Throws: `ambiguous` if items of several groups match; `damagedIndex`, `KeyringError`.
   func get(_ path: [UInt8]) throws -> (answer: GitCredential, ItemReference)? {
-    guard let (item, record) = try find(path) else { return nil }
+    let name = path.split(separator: UInt8(ascii: "/")).last.map { Array($0) } ?? path
+    let accounts = path == name ? [path] : [path, name]
+    let found = try accounts.map(item).compactMap { item in try item.find().map { (item, $0) } }
+    try found.map(\.1).requireOneGroup()
+    guard let (item, record) = found.first else { return nil }
     var answer = GitCredential()
     // Git has no user name for a certificate, and asks for one if the answer has none.
     answer.username = []
@@ -36,16 +42,15 @@ struct ClientCertificates {
     return (answer, record.reference)
   }
 
-  /// Stores a passphrase, replacing the one that would be found.
+  /// Stores a passphrase, replacing that of the same path.
   ///
   /// - Returns: True if anything in the store has changed.
   /// - Throws: The errors of `get(_:)`; `contended`.
   func store(_ path: [UInt8], _ passphrase: SecretSlice) throws -> Bool {
-    let item = try find(path)?.item ?? item(path)
-    return try item.store(passphrase)
+    try item(path).store(passphrase)
   }
 
-  /// Erases a passphrase that was rejected.
+  /// Erases a passphrase of this path that was rejected.
   ///
   /// - Parameters:
   ///   - path: The path of the certificate.
@@ -53,24 +58,14 @@ struct ClientCertificates {
   /// - Returns: True if it was erased.
   /// - Throws: The errors of `get(_:)`.
   func erase(_ path: [UInt8], _ rejected: SecretSlice?) throws -> Bool {
-    guard let (item, record) = try find(path) else { return false }
+    let item = item(path)
+    guard let record = try item.find() else { return false }
     if let rejected, try !item.secret(of: record).isEqual(to: rejected) { return false }
     do {
       return try keyring.delete([record], ifUnchanged: true)
     } catch KeyringError.itemNotFound {
       return false
     }
-  }
-
-  private func find(_ path: [UInt8]) throws -> (item: ServiceItem, record: ItemRecord)? {
-    let name = path.split(separator: UInt8(ascii: "/")).last.map { Array($0) } ?? path
-    var found: [(item: ServiceItem, record: ItemRecord)] = []
-    for account in path == name ? [path] : [path, name] {
-      let item = item(account)
-      if let record = try item.find() { found.append((item, record)) }
-    }
-    try found.map(\.record).requireOneGroup()
-    return found.first
   }
 
   private func item(_ account: [UInt8]) -> ServiceItem {

@@ -1,11 +1,27 @@
-internal import Arguments
 internal import CommandSupport
-internal import Interchange
 internal import Keyring
 internal import KeyringModel
-internal import Secrets
 internal import Sync
 internal import Terminal
+
+/// A file that was left as it is, and the reason.
+struct AdoptionRefusal: Error {
+  let entry: ForeignFileEntry
+  /// The outcome in the JSON output.
+  let outcome: String
+  let reason: String
+  let code: ExitCode
+
+  /// Creates a refusal.
+  init(_ entry: ForeignFileEntry, as outcome: String = "unreadable", _ reason: String, _ code: ExitCode) {
+    (self.entry, self.outcome, self.reason, self.code) = (entry, outcome, reason, code)
+  }
+
+  /// The refusal of a file that has changed since it was listed.
+  static func changedSince(_ entry: ForeignFileEntry) -> AdoptionRefusal {
+    AdoptionRefusal(entry, as: "changed", "it was changed again at the same time", .failure)
+  }
+}
 
 /// An adoption of files of other programs: asks, decrypts, stores, and reports each file.
 struct AdoptionRun {
@@ -13,14 +29,6 @@ struct AdoptionRun {
   let keyring: Keyring
   /// True if the user is asked about each file.
   let asks: Bool
-
-  /// A file that was left as it is.
-  private struct Refusal {
-    let entry: ForeignFileEntry
-    let outcome: String
-    let message: String
-    let code: ExitCode
-  }
 
   // MARK: Adopting
 
@@ -30,110 +38,46 @@ struct AdoptionRun {
   /// - Throws: An error that concerns all files, such as a cancelled prompt. Nothing was changed then.
   func adopt(_ entries: [ForeignFileEntry]) throws -> ExitCode {
     let group = try call.givenAttributes().group
-    for entry in entries { try call.requireWritable(keyring, group: entry.file.item?.group ?? group) }
-    var refusals: [Refusal] = []
-    let agreed = try confirmed(entries, &refusals) { "Adopt \($0.file.path)" }
-    if agreed.isEmpty { return finish(refusals) }
+    try call.requireWritable(keyring, group: group)
+    var refusals: [AdoptionRefusal] = []
+    let writable = entries.filter { entry in
+      guard let item = entry.file.item, let refusal = keyring.refusal(of: entry, for: item.group) else {
+        return true
+      }
+      refusals.append(refusal)
+      return false
+    }
+    let agreed = try confirmed(writable, &refusals) { "Adopt \($0.file.path)" }
+    if agreed.isEmpty { return finish(refusals, "adopt") }
     let decryptor = try MessageDecryptor(host: try call.host())
     defer { call.explain(keyring.engineStatistics + decryptor.statistics) }
+    let contents = AdoptedContents(
+      call: call, keyring: keyring, decryptor: decryptor, group: group, asks: asks,
+      originals: try originals(of: agreed))
     var adoptions: [(entry: ForeignFileEntry, adoption: Adoption)] = []
     for entry in agreed {
-      switch try content(of: entry, decryptor, group ?? GroupName.default) {
-      case .success(let content): adoptions.append((entry, Adoption(entry.file, content)))
-      case .failure(let refusal): refusals.append(refusal.value)
+      do {
+        adoptions.append((entry, Adoption(entry.file, try contents.content(of: entry))))
+      } catch let refusal as AdoptionRefusal {
+        refusals.append(refusal)
       }
     }
     let outcomes = adoptions.isEmpty ? [] : try keyring.adopt(adoptions.map(\.adoption))
     for ((entry, _), outcome) in zip(adoptions, outcomes) {
       switch outcome {
       case .adopted(let records): report(entry, "adopted", records)
-      case .exists(let reference): refusals.append(exists(entry, reference.text))
-      case .changedSince: refusals.append(changedSince(entry))
+      case .exists(let reference): refusals.append(AdoptedContents.exists(entry, reference.text))
+      case .changedSince: refusals.append(.changedSince(entry))
       }
     }
-    return finish(refusals)
+    return finish(refusals, "adopt")
   }
 
-  private struct Refused: Error {
-    let value: Refusal
-    init(_ value: Refusal) { self.value = value }
-  }
-
-  /// Decrypts a file and plans its content.
-  private func content(
-    of entry: ForeignFileEntry, _ decryptor: MessageDecryptor, _ group: String
-  ) throws -> Result<Adoption.Content, Refused> {
-    if entry.file.digest == nil {
-      let limit = StoreLayout.sealedItemLimit
-      return .failure(Refused(unreadable(entry, "it is larger than \(limit) bytes", .damaged)))
-    }
-    guard let message = try keyring.message(of: entry.file) else {
-      return .failure(Refused(changedSince(entry)))
-    }
-    let plaintext: SecretBytes
-    do {
-      plaintext = try decryptor.open(ArmoredMessage.binary(message), limit: StoreLayout.secretLimit)
-    } catch {
-      guard case .engine(let problem, _) = error, let words = problem.wordsForOneFile else { throw error }
-      if case .notARecipient = problem { return .failure(Refused(unreadable(entry, words, .cannotDecrypt))) }
-      return .failure(Refused(unreadable(entry, words, .damaged)))
-    }
-    if entry.file.item != nil { return .success(.secret(AdoptedFile.secret(plaintext))) }
-    let path = entry.file.path.dropFirst(StoreLayout.items.utf8.count + 1)
-      .dropLast(StoreLayout.secretExtension.utf8.count)
-    let draft = AdoptedFile.plan(String(path), plaintext: plaintext)
-    for finding in draft.findings {
-      if case .lost(let loss) = finding.outcome {
-        return .failure(Refused(unreadable(entry, loss.text, .failure)))
-      }
-    }
-    guard let login = draft.logins.first else {
-      return .failure(Refused(unreadable(entry, "it is empty", .failure)))
-    }
-    return try parts(of: login, entry, group)
-  }
-
-  /// Compares a login with those of the store.
-  private func parts(
-    of login: PlannedLogin, _ entry: ForeignFileEntry, _ group: String
-  ) throws -> Result<Adoption.Content, Refused> {
-    let head = login.head
-    let names = head.itemClass.containerNames + [AttributeName.account]
-    let known = names.compactMap { name in head.attributes[name].map { Predicate.equal(name, $0) } }
-    var query = Query(itemClass: head.itemClass, predicates: known)
-    query.includesFields = true
-    let found = try keyring.find(query).items.filter { item in
-      names.allSatisfy { item.attributes[$0] == head.attributes[$0] }
-    }
-    let fields = found.filter { $0.field != nil && login.items.map(\.field).contains($0.field) }
-    let logins = found.filter { $0.field == nil }
-    // A field alone is added to an existing login.
-    let taken = head.field == nil ? logins + fields : fields
-    if let item = taken.first, !call.arguments.has(AdoptCommand.update) {
-      return .failure(Refused(exists(entry, item.reference.text)))
-    }
-    guard let first = logins.first ?? fields.first else {
-      return .success(.login(login.items.map { Adoption.Part(new($0, group), secret: $0.secret) }))
-    }
-    guard Set((logins + fields).map(\.loginPlace)).count == 1 else {
-      let text = "several items have the name of \(first.reference.text)"
-      return .failure(Refused(unreadable(entry, text, .ambiguous)))
-    }
-    try call.requireWritable(keyring, group: first.group)
-    let parts = login.items.map { planned in
-      var item = planned
-      for name in AttributeSchema.primaryKey(of: item.itemClass) where name != .field {
-        item.attributes[name] = first.attributes[name]
-      }
-      let replaced = (logins + fields).first { $0.field == planned.field }
-      return Adoption.Part(
-        new(item, first.group, isLocal: first.isLocal), replacing: replaced, secret: item.secret)
-    }
-    return .success(.login(parts))
-  }
-
-  private func new(_ planned: PlannedItem, _ group: String, isLocal: Bool = false) -> NewItem {
-    NewItem(itemClass: planned.itemClass, attributes: planned.attributes, group: group, isLocal: isLocal)
+  /// Returns the files of changed items as their records describe them; empty without a history.
+  private func originals(of entries: [ForeignFileEntry]) throws -> [String: [UInt8]] {
+    let items = entries.compactMap(\.file.item)
+    guard !items.isEmpty, let repository = try call.repository() else { return [:] }
+    return try HistoricalFiles(in: repository).originals(of: items)
   }
 
   // MARK: Undoing
@@ -142,79 +86,56 @@ struct AdoptionRun {
   ///
   /// - Returns: Success, or the exit code of the first file that was left as it is.
   func undo(_ entries: [ForeignFileEntry]) throws -> ExitCode {
-    var refusals: [Refusal] = []
+    var refusals: [AdoptionRefusal] = []
     let agreed = try confirmed(entries, &refusals) {
       $0.file.item == nil ? "Quarantine \($0.file.path)" : "Restore the old file of \($0.file.path)"
     }
-    let items = agreed.compactMap(\.file.item)
-    let repository = items.isEmpty ? nil : try call.repository()
-    let originals = try repository.map { try HistoricalFiles(in: $0).originals(of: items) } ?? [:]
-    let done = agreed.isEmpty ? [] : try keyring.undo(agreed.map(\.file), originals: originals)
+    let originals = try originals(of: agreed)
+    let done = agreed.isEmpty ? [:] : try keyring.undo(agreed.map(\.file), originals: originals)
     for entry in agreed {
-      if done.contains(entry.file.path) {
+      if let outcome = done[entry.file.path] {
         report(entry, "undone", [])
+        switch outcome {
+        case .restored: call.console.say("Restored \(entry.file.path).")
+        case .quarantined(let path): call.console.say("Moved \(entry.file.path) to \(path).")
+        }
       } else if entry.file.item != nil, originals[entry.file.path] == nil {
         let reason =
-          repository == nil
+          try call.repository() == nil
           ? "the store has no history with the old file" : "the old file is not in the history"
-        refusals.append(
-          Refusal(
-            entry: entry, outcome: "unreadable", message: "cannot undo \(entry.file.path): \(reason)",
-            code: .damaged))
+        refusals.append(AdoptionRefusal(entry, reason, .damaged))
       } else {
-        refusals.append(changedSince(entry))
+        refusals.append(.changedSince(entry))
       }
     }
-    return finish(refusals)
+    return finish(refusals, "undo")
   }
 
   // MARK: Questions and reports
 
-  /// Asks about each file.
+  /// Lists the files, and then asks about each.
   private func confirmed(
-    _ entries: [ForeignFileEntry], _ refusals: inout [Refusal], _ question: (ForeignFileEntry) -> String
+    _ entries: [ForeignFileEntry], _ refusals: inout [AdoptionRefusal],
+    _ question: (ForeignFileEntry) -> String
   ) throws -> [ForeignFileEntry] {
     if !asks { return entries }
+    for entry in entries { call.console.complain(entry.line) }
     var agreed: [ForeignFileEntry] = []
     for entry in entries {
-      call.console.complain(entry.line)
       if try call.console.confirm(question(entry)) {
         agreed.append(entry)
       } else {
-        refusals.append(
-          Refusal(
-            entry: entry, outcome: "declined", message: "\(entry.file.path) stays as it is", code: .cancelled)
-        )
+        refusals.append(AdoptionRefusal(entry, as: "declined", "it stays as it is", .cancelled))
       }
     }
     return agreed
   }
 
-  private func exists(_ entry: ForeignFileEntry, _ item: String) -> Refusal {
-    Refusal(
-      entry: entry, outcome: "exists",
-      message: "cannot adopt \(entry.file.path): \(item) exists already (`--update` replaces its secret)",
-      code: .alreadyExists)
-  }
-
-  private func unreadable(_ entry: ForeignFileEntry, _ reason: String, _ code: ExitCode) -> Refusal {
-    Refusal(
-      entry: entry, outcome: "unreadable", message: "cannot adopt \(entry.file.path): \(reason)", code: code)
-  }
-
-  private func changedSince(_ entry: ForeignFileEntry) -> Refusal {
-    Refusal(
-      entry: entry, outcome: "changed",
-      message: "cannot adopt \(entry.file.path): it was changed again at the same time", code: .failure)
-  }
-
   private func report(_ entry: ForeignFileEntry, _ outcome: String, _ records: [ItemRecord]) {
     if call.globals.json { print(entry, outcome, records) }
-    guard let first = records.first else {
-      call.console.say("Undid \(entry.file.path).")
-      return
+    if let first = records.first {
+      call.console.say("Adopted \(entry.file.path) as \(first.reference.text).")
     }
-    call.console.say("Adopted \(entry.file.path) as \(first.reference.text).")
   }
 
   private func print(_ entry: ForeignFileEntry, _ outcome: String, _ records: [ItemRecord]) {
@@ -224,15 +145,29 @@ struct AdoptionRun {
         entry.members + [JSONMember("outcome", .string(outcome)), JSONMember("stored", .array(stored))]))
   }
 
-  private func finish(_ refusals: [Refusal]) -> ExitCode {
+  /// Reports the files that were left as they are.
+  ///
+  /// - Parameter verb: The action, for the messages.
+  private func finish(_ refusals: [AdoptionRefusal], _ verb: String) -> ExitCode {
     for refusal in refusals {
       if call.globals.json { print(refusal.entry, refusal.outcome, []) }
+      let path = refusal.entry.file.path
       if refusal.code != .cancelled {
-        call.console.complain("keytree: \(refusal.message)")
+        call.console.complain("keytree: cannot \(verb) \(path): \(refusal.reason)")
       } else {
-        call.console.say(refusal.message)
+        call.console.say("\(path): \(refusal.reason)")
       }
     }
     return refusals.first { $0.code != .cancelled }?.code ?? refusals.first?.code ?? .done
+  }
+}
+
+extension Keyring {
+  /// Returns the refusal of a file whose content would be stored in a group; nil if this user is a member of it.
+  func refusal(of entry: ForeignFileEntry, for group: String) -> AdoptionRefusal? {
+    if policy.groups[group]?.contains(ownFingerprint) ?? false { return nil }
+    return AdoptionRefusal(
+      entry, as: "notInGroup", "you are not a member of group \(ErrorReport.quote(group))", .recipientUnusable
+    )
   }
 }

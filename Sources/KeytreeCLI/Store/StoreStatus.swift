@@ -36,7 +36,8 @@ struct StoreStatus {
       let keyring = try call.openKeyring()
       distrust = keyring.distrust
       self.keyring = keyring
-      foreignFiles = try call.foreignFiles(in: keyring, isQuick: true)
+      foreignFiles = try call.foreignFiles(
+        in: keyring, shown: call.globals.json ? nil : CommandCall.problemLimit, isQuick: true)
     } catch KeyringError.policyNotTrusted(let reason) {
       distrust = reason
     }
