@@ -64,6 +64,13 @@ let package = Package(
       name: "KeychainPasswords",
       dependencies: [.target(name: "KeychainServices", condition: .when(platforms: [.linux]))],
       swiftSettings: settings),
+    // The freedesktop Secret Service: its rules, without D-Bus.
+    .target(
+      name: "SecretService",
+      dependencies: [
+        "CGcrypt", "CSystem", "Encoding", "FileSystem", "Keyring", "KeyringModel", "OpenPGP", "Secrets",
+      ],
+      swiftSettings: settings),
     .target(name: "Arguments", swiftSettings: settings),
     .target(
       name: "Interchange",
@@ -144,6 +151,12 @@ let package = Package(
     .testTarget(
       name: "CredentialsTests",
       dependencies: ["Credentials", "Keyring", "KeyringModel", "Secrets", "TestSupport"],
+      swiftSettings: settings),
+    .testTarget(
+      name: "SecretServiceTests",
+      dependencies: [
+        "Encoding", "Keyring", "KeyringModel", "OpenPGP", "SecretService", "Secrets", "TestSupport",
+      ],
       swiftSettings: settings),
     .testTarget(name: "ArgumentsTests", dependencies: ["Arguments"], swiftSettings: settings),
     .testTarget(
