@@ -44,6 +44,8 @@ import Testing
     ) throws -> SecretService {
       let (host, path) = (store.host, store.path)
       var options = ServiceOptions(stateBase: host.stateBase, clock: { clock.now }, date: { 0 })
+      // Other tests may keep the processors busy.
+      options.agentPatience = .seconds(60)
       options.report = { _ in reports.add() }
       return try SecretService(options: options) {
         var host = host

@@ -28,7 +28,7 @@ final class AgentState {
   ///   - clock: The time that has passed since a fixed moment.
   ///   - patience: The longest time to wait for an answer.
   init(
-    _ agent: any KeyAgent, clock: @escaping @Sendable () -> Duration, patience: Duration = .seconds(1)
+    _ agent: any KeyAgent, clock: @escaping @Sendable () -> Duration, patience: Duration
   ) {
     (self.agent, self.clock, self.patience) = (agent, clock, patience)
   }

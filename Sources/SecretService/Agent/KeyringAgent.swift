@@ -35,8 +35,12 @@ final class KeyringAgent: KeyAgent {
   }
 
   func roundTrip(_ cancellation: Cancellation) throws {
-    trial.withLock { $0 = nil }
-    try store.keyring().askForPassphrases(cancellation)
+    let keyring = try store.keyring()
+    try keyring.askForPassphrases(cancellation)
+    // Both keys were used with the passphrases that the agent has now. If it cannot be asked, a trial finds out later.
+    if case .some(let keys)? = try? keyring.cachedPassphrases() {
+      trial.withLock { $0 = Trial(keys: keys, isUnlocked: true) }
+    }
   }
 
   func confirm(_ question: String, _ cancellation: Cancellation) throws -> Bool {

@@ -48,7 +48,7 @@ package final class SecretService {
     self.store = store
     let agent = agent ?? KeyringAgent(store: store)
     self.agent = agent
-    agentState = AgentState(agent, clock: options.clock)
+    agentState = AgentState(agent, clock: options.clock, patience: options.agentPatience)
     started = options.date()
     stateFolder = "\(options.stateBase)/\(try store.keyring().policy.keyring.hex)"
     do {

@@ -10,6 +10,8 @@ package struct ServiceOptions: Sendable {
   package var clock: @Sendable () -> Duration
   /// The current time, for items in memory, in seconds since 1970.
   package var date: @Sendable () -> UInt64
+  /// The longest time for which a call waits for the agent. An agent that takes longer counts as locked.
+  package var agentPatience = Duration.seconds(1)
   /// Called on a worker thread after it has changed the store, before the reply, for example to commit the change to
   /// the history.
   package var storeWasChanged: @Sendable (Keyring) -> Void = { _ in }
