@@ -37,6 +37,6 @@ import Testing
     agent.open()
     // The late answer is not used; the agent is asked again.
     while state.isLocked() {}
-    #expect(agent.queries.count == 2)
+    #expect(agent.queries.count >= 2)
   }
 }
