@@ -70,6 +70,13 @@ let package = Package(
       name: "KeychainPasswords",
       dependencies: [.target(name: "KeychainServices", condition: .when(platforms: [.linux]))],
       swiftSettings: settings),
+    // The freedesktop Secret Service: its rules, without D-Bus.
+    .target(
+      name: "SecretService",
+      dependencies: [
+        "CGcrypt", "CSystem", "Encoding", "FileSystem", "Keyring", "KeyringModel", "OpenPGP", "Secrets",
+      ],
+      swiftSettings: settings),
     .target(name: "Arguments", swiftSettings: settings),
     .target(
       name: "Interchange",
@@ -119,7 +126,7 @@ let package = Package(
     // Not a product. Measures the `keytree` command beside it, and the library in a long-running process.
     .executableTarget(
       name: "keytree-benchmark",
-      dependencies: ["CSystem", "Keyring", "KeyringModel", "Subprocess"],
+      dependencies: ["CSystem", "Keyring", "KeyringModel", "SecretService", "Secrets", "Subprocess"],
       path: "Sources/KeytreeBenchmark", swiftSettings: settings),
 
     // Not a product. `keytree-benchmark` runs it to measure Apple's functions, which need Foundation.
@@ -163,6 +170,12 @@ let package = Package(
     .testTarget(
       name: "BrowserHostTests",
       dependencies: ["BrowserHost", "Encoding", "Keyring", "KeyringModel", "Secrets", "TestSupport"],
+      swiftSettings: settings),
+    .testTarget(
+      name: "SecretServiceTests",
+      dependencies: [
+        "Encoding", "Keyring", "KeyringModel", "OpenPGP", "SecretService", "Secrets", "TestSupport",
+      ],
       swiftSettings: settings),
     .testTarget(name: "ArgumentsTests", dependencies: ["Arguments"], swiftSettings: settings),
     .testTarget(

@@ -48,6 +48,30 @@ package protocol OpenPGPEngine: Sendable {
   /// - Throws: `unusableKey` with `noPassphrase`, `onCard` or `noSecretKey`; an engine error.
   func checkPassphrase(of person: Fingerprint) throws(EngineError)
 
+  /// Returns whether the agent has cached the passphrases of the keys with which a person decrypts and signs. Starts no
+  /// dialog.
+  ///
+  /// - Parameter person: The primary fingerprint of a key of this user.
+  /// - Throws: `unusableKey` with `missing`; `agentUnreachable`; an engine error.
+  func cachedPassphrases(of person: Fingerprint) throws(EngineError) -> CachedPassphrases
+
+  /// Makes the agent forget all cached passphrases: it tries the last passphrase for every key.
+  ///
+  /// - Throws: `agentUnreachable`; an engine error.
+  func forgetPassphrases() throws(EngineError)
+
+  /// Asks the user a question, through the agent.
+  ///
+  /// - Parameter question: The text.
+  /// - Returns: True if the user agreed.
+  /// - Throws: `noPromptPossible` when prompts are not allowed; `cancelled`; an engine error.
+  func confirm(_ question: String) throws(EngineError) -> Bool
+
+  /// Returns an engine for the same user and people whose dialogs can be ended.
+  ///
+  /// - Parameter cancellation: Ends a call that waits for the user.
+  func with(_ cancellation: Cancellation) -> any OpenPGPEngine
+
   /// Reads the recipients of a message, from its packets alone. Uses no key and no process.
   ///
   /// - Parameter ciphertext: A binary OpenPGP message.
@@ -126,6 +150,17 @@ package protocol OpenPGPEngine: Sendable {
 
   /// The counts of operations so far.
   var statistics: EngineStatistics { get }
+}
+
+/// The passphrases of the two keys of a person that the agent has cached.
+package enum CachedPassphrases: Sendable, Equatable {
+  /// All that are needed. Keys without a passphrase and keys on a card need none.
+  case all
+  /// Those of these keys only. If both have the same passphrase, the agent can use the other key, too: it tries the last
+  /// passphrase for every key, but caches it only for the key for which it was entered.
+  case some(keys: Set<Fingerprint>)
+  /// None.
+  case none
 }
 
 /// The result of verifying one signature.
