@@ -30,6 +30,7 @@ let package = Package(
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     .systemLibrary(name: "CQREncode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"])]),
     .target(name: "CSystem"),
+    .target(name: "CSDBus"),
     .target(name: "Secrets", dependencies: ["CSystem"], swiftSettings: settings),
     .target(name: "Encoding", dependencies: ["CSystem", "CGcrypt", "Secrets"], swiftSettings: settings),
     .target(name: "FileSystem", dependencies: ["CSystem"], swiftSettings: settings),
@@ -55,6 +56,7 @@ let package = Package(
     .target(
       name: "Credentials", dependencies: ["Encoding", "Keyring", "KeyringModel", "Secrets"],
       swiftSettings: settings),
+    .target(name: "SessionBus", dependencies: ["CSDBus", "Secrets"], swiftSettings: settings),
     .target(
       name: "KeychainServices",
       dependencies: ["CSystem", "CKsba", "Encoding", "Keyring", "KeyringModel", "OpenPGP", "Secrets"],
@@ -144,6 +146,9 @@ let package = Package(
     .testTarget(
       name: "CredentialsTests",
       dependencies: ["Credentials", "Keyring", "KeyringModel", "Secrets", "TestSupport"],
+      swiftSettings: settings),
+    .testTarget(
+      name: "SessionBusTests", dependencies: ["CSystem", "Secrets", "SessionBus", "TestSupport"],
       swiftSettings: settings),
     .testTarget(name: "ArgumentsTests", dependencies: ["Arguments"], swiftSettings: settings),
     .testTarget(
