@@ -66,6 +66,16 @@ let package = Package(
       name: "KeychainPasswords",
       dependencies: [.target(name: "KeychainServices", condition: .when(platforms: [.linux]))],
       swiftSettings: settings),
+    // The freedesktop Secret Service: its rules, without D-Bus.
+    .target(
+      name: "SecretService",
+      dependencies: [
+        "CGcrypt", "CSystem", "Encoding", "FileSystem", "Keyring", "KeyringModel", "OpenPGP", "Secrets",
+      ],
+      swiftSettings: settings),
+    .target(
+      name: "DesktopKeyring", dependencies: ["CSystem", "SecretService", "Secrets", "SessionBus"],
+      swiftSettings: settings),
     .target(name: "Arguments", swiftSettings: settings),
     .target(
       name: "Interchange",
@@ -82,7 +92,7 @@ let package = Package(
       name: "CommandSupport",
       dependencies: [
         "Arguments", "Credentials", "Encoding", "Interchange", "Keyring", "KeyringModel", "OneTimePasswords",
-        "OpenPGP", "Secrets", "Sync", "Subprocess", "Terminal",
+        "OpenPGP", "Secrets", "SessionBus", "Sync", "Subprocess", "Terminal",
       ],
       swiftSettings: settings),
     .target(
@@ -95,10 +105,9 @@ let package = Package(
     .target(
       name: "KeytreeCLI",
       dependencies: [
-        "CSystem", "Arguments", "CommandSupport", "Credentials", "Encoding", "FileSystem", "Interchange",
-        "Keyring",
-        "KeyringModel", "OneTimePasswords", "OpenPGP", "Personalities", "Secrets", "Subprocess", "Sync",
-        "Terminal",
+        "CSystem", "Arguments", "CommandSupport", "Credentials", "DesktopKeyring", "Encoding", "FileSystem",
+        "Interchange", "Keyring", "KeyringModel", "OneTimePasswords", "OpenPGP", "Personalities", "SecretService",
+        "Secrets", "SessionBus", "Subprocess", "Sync", "Terminal",
       ],
       swiftSettings: settings),
     .executableTarget(
@@ -146,6 +155,12 @@ let package = Package(
     .testTarget(
       name: "CredentialsTests",
       dependencies: ["Credentials", "Keyring", "KeyringModel", "Secrets", "TestSupport"],
+      swiftSettings: settings),
+    .testTarget(
+      name: "SecretServiceTests",
+      dependencies: [
+        "Encoding", "Keyring", "KeyringModel", "OpenPGP", "SecretService", "Secrets", "TestSupport",
+      ],
       swiftSettings: settings),
     .testTarget(
       name: "SessionBusTests", dependencies: ["CSystem", "Secrets", "SessionBus", "TestSupport"],

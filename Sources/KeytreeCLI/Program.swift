@@ -23,7 +23,7 @@ package enum Program {
     ResolveCommand.self, RotateCommand.self, CheckCommand.self, VerifyCommand.self, AuditCommand.self,
     DoctorCommand.self, TrustCommand.self,
     CloneCommand.self,
-    SyncCommand.self, GitCommand.self, CredentialCommand.self, ImportCommand.self, ExportCommand.self,
+    SyncCommand.self, GitCommand.self, CredentialCommand.self, SecretServiceCommand.self, ImportCommand.self, ExportCommand.self,
     DemoCommand.self, ConfigCommand.self,
     HelpCommand.self,
     VersionCommand.self, CompletionsCommand.self, TextconvCommand.self, MergeDriverCommand.self,

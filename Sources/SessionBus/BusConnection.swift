@@ -46,10 +46,9 @@ package final class BusConnection {
   }
 
   private static func load(_ libraries: [String]) -> Bool {
-    let names = unsafe libraries.map { unsafe strdup($0) }
-    defer { for name in unsafe names { unsafe free(name) } }
-    var list = unsafe names.map { unsafe UnsafePointer($0) } + [nil]
-    return unsafe keytree_bus_load(&list) == 0
+    var names: [UnsafePointer<CChar>?] = unsafe libraries.map { unsafe UnsafePointer(strdup($0)) } + [nil]
+    defer { unsafe names.forEach { unsafe free(UnsafeMutablePointer(mutating: $0)) } }
+    return unsafe keytree_bus_load(&names) == 0
   }
 
   // MARK: Handlers

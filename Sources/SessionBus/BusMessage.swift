@@ -18,6 +18,8 @@ package final class BusMessage {
   package let signature: String
   /// True if the sender waits for a reply.
   package let expectsReply: Bool
+  /// The memory that the body takes, in bytes, as far as it was read.
+  package private(set) var size = 0
 
   /// Creates the value from a message of sd-bus, which it retains.
   init(_ pointer: OpaquePointer) {
@@ -47,6 +49,7 @@ package final class BusMessage {
   /// - Throws: `tooLarge`, `malformed`.
   package func values(limit: Int) throws(BusError) -> [BusValue] {
     var reader = unsafe MessageReader(pointer, limit: limit)
+    defer { size = max(size, limit - reader.rest) }
     return try reader.read()
   }
 

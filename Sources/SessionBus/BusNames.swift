@@ -73,12 +73,13 @@ extension BusConnection {
   ///
   /// - Throws: The errors of ``call(_:of:at:in:_:isSensitive:seconds:)``.
   package func owner(of name: String) throws(BusError) -> String? {
-    do {
+    do throws(BusError) {
       let reply = try askBus("GetNameOwner", [.string(name)])
-      guard case .string(let owner)? = reply.first else { throw BusError.unexpectedReply(member: "GetNameOwner") }
+      guard case .string(let owner)? = reply.first else { throw .unexpectedReply(member: "GetNameOwner") }
       return owner
-    } catch .errorReply(name: "org.freedesktop.DBus.Error.NameHasNoOwner", _) {
-      return nil
+    } catch {
+      if case .errorReply("org.freedesktop.DBus.Error.NameHasNoOwner", _) = error { return nil }
+      throw error
     }
   }
 

@@ -6,7 +6,8 @@ internal import Secrets
 @safe
 struct MessageReader {
   private let message: OpaquePointer
-  private var rest: Int
+  /// The memory that is left.
+  private(set) var rest: Int
 
   /// The memory of a value without its content.
   private static let overhead = 8
@@ -34,7 +35,8 @@ struct MessageReader {
     guard depth <= Self.maximumDepth else { throw .malformed }
     var values: [BusValue] = []
     while true {
-      var (type, contents) = (CChar(0), nil as UnsafePointer<CChar>?)
+      var type: CChar = 0
+      var contents: UnsafePointer<CChar>?
       let code = unsafe keytree_bus_peek(message, &type, &contents)
       guard code >= 0 else { throw .malformed }
       guard code > 0 else { return values }
@@ -105,10 +107,11 @@ struct MessageReader {
   }
 
   private mutating func bytes() throws(BusError) -> SecretSlice {
-    var (start, count) = (nil as UnsafeRawPointer?, 0)
+    var start: UnsafeRawPointer?
+    var count = 0
     try check(unsafe keytree_bus_read_bytes(message, &start, &count))
     if count > 0 { try spend(Self.page + count) }
-    return SecretSlice(unsafe SecretBytes(copying: UnsafeRawBufferPointer(start: start, count: count)))
+    return unsafe SecretSlice(SecretBytes(copying: UnsafeRawBufferPointer(start: start, count: count)))
   }
 
   private mutating func spend(_ count: Int) throws(BusError) {

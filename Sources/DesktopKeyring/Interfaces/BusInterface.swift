@@ -102,6 +102,8 @@ struct BackgroundWork: Sendable {
   /// Does the work, on any other thread.
   let run: @Sendable () -> Completion
 
+  init(lane: WorkLane, run: @escaping @Sendable () -> Completion) { (self.lane, self.run) = (lane, run) }
+
   init<Value>(_ work: Work<Value>, _ encode: @escaping @Sendable (Value) -> [BusValue]) {
     lane =
       switch work.kind {

@@ -7,7 +7,7 @@ struct EventSignal: Equatable {
   let interface: String
   let member: String
   /// The only receiver; nil for everyone who has subscribed.
-  var receiver: String?
+  let receiver: String?
   let values: [BusValue]
 
   /// Converts an event of the service.
@@ -23,20 +23,27 @@ struct EventSignal: Equatable {
     case .collectionProperties(let path, let changed): self.init(path, InterfaceName.collection, changed: changed)
     case .itemProperties(let path, let changed): self.init(path, InterfaceName.item, changed: changed)
     case .promptCompleted(let path, let sender, let isDismissed, let result):
-      (self.path, interface, member) = (path, InterfaceName.prompt, "Completed")
-      receiver = sender.name
-      values = [.boolean(isDismissed), WireValues.value(result)]
+      self.init(
+        path, InterfaceName.prompt, "Completed", to: sender.name,
+        [.boolean(isDismissed), WireValues.value(result)])
     }
   }
 
-  private init(_ path: ObjectPath, _ interface: String, _ member: String, _ object: ObjectPath) {
+  private init(
+    _ path: ObjectPath, _ interface: String, _ member: String, to receiver: String? = nil, _ values: [BusValue]
+  ) {
     (self.path, self.interface, self.member) = (path, interface, member)
-    values = [WireValues.value(object)]
+    (self.receiver, self.values) = (receiver, values)
+  }
+
+  private init(_ path: ObjectPath, _ interface: String, _ member: String, _ object: ObjectPath) {
+    self.init(path, interface, member, [WireValues.value(object)])
   }
 
   private init(_ path: ObjectPath, _ interface: String, changed: [ChangedProperty]) {
-    (self.path, self.interface, member) = (path, InterfaceName.properties, "PropertiesChanged")
     // The values are always sent in full. libsecret has no value for a property that is only named as changed.
-    values = [.string(interface), .dictionary(changed.map(WireValues.entry)), .array(element: "s", [])]
+    self.init(
+      path, InterfaceName.properties, "PropertiesChanged",
+      [.string(interface), .dictionary(changed.map(WireValues.entry)), .array(element: "s", [])])
   }
 }

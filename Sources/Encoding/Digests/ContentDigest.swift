@@ -72,6 +72,8 @@ public struct ContentDigest: Hashable, Sendable {
     String(decoding: Base64.encode(bytes, as: .url), as: UTF8.self)
   }
 
+  /// True if libgcrypt was initialized.
+  //
   // libgcrypt requires this call before any other (see "Initializing the library" in its manual).
-  static let libraryIsReady = unsafe gcry_check_version(nil) != nil
+  package static let libraryIsReady = unsafe gcry_check_version(nil) != nil
 }
