@@ -61,7 +61,8 @@ struct BusConnectionTests {
   @Test("every value survives a call and its reply", arguments: values)
   func echo(_ values: [BusValue]) throws {
     try withService { client, service, _ in
-      #expect(try call(client, "Echo", values) == values)
+      let echo = try call(client, "Echo", values)
+      #expect(echo == values)
       let signature = values.map(\.typeSignature).joined()
       #expect(service.log.contains("org.example.Echo.Echo /test/object \(signature)"))
     }
@@ -71,7 +72,8 @@ struct BusConnectionTests {
   func manyPaths() throws {
     try withService(limit: 16 << 20) { client, _, _ in
       let paths = BusValue.objectPaths((0..<100_000).map { "/org/freedesktop/secrets/\($0)" })
-      #expect(try call(client, "Echo", [paths]) == [paths])
+      let echo = try call(client, "Echo", [paths])
+      #expect(echo == [paths])
     }
   }
 
@@ -164,7 +166,8 @@ struct BusConnectionTests {
   func clients() throws {
     try withService { client, service, bus in
       let credentials = try client.client(EchoService.name)
-      #expect(credentials == BusClient(user: geteuid(), process: UInt32(getpid())))
+      #expect(credentials.user == geteuid())
+      #expect(credentials.process == UInt32(getpid()))
       #expect(credentials.executable?.isEmpty == false)
       let visitor = try BusConnection(address: bus.address)
       let name = visitor.uniqueName
@@ -181,7 +184,7 @@ struct BusConnectionTests {
     let client = try BusConnection(address: bus.address)
     bus.close()
     #expect(throws: BusError.self) {
-      for _ in 0..<1000 { if try !client.process() { usleep(1000) } }
+      for _ in 0..<1000 where try !client.process() { usleep(1000) }
     }
     #expect(throws: BusError.self) { try client.owner(of: "a.b") }
   }
