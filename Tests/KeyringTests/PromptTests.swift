@@ -55,6 +55,12 @@ import Testing
     func checkPassphrase(of person: Fingerprint) throws(EngineError) {
       try base.checkPassphrase(of: person)
     }
+    func needsPassphrase(of person: Fingerprint) throws(EngineError) -> Bool {
+      try base.needsPassphrase(of: person)
+    }
+    func forgetPassphrases() throws(EngineError) { try base.forgetPassphrases() }
+    func confirm(_ question: String) throws(EngineError) -> Bool { try base.confirm(question) }
+    func with(_ cancellation: Cancellation) -> any OpenPGPEngine { self }
     func owners(of id: KeyID) throws(EngineError) -> [Fingerprint] { try base.owners(of: id) }
     func publicKeys() throws(EngineError) -> [PublicKey] { try base.publicKeys() }
     func with(keys: [Fingerprint: [UInt8]]) -> any OpenPGPEngine { self }

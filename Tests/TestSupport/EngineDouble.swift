@@ -17,6 +17,7 @@ package final class EngineDouble: OpenPGPEngine {
   private let unusable = Mutex<[Fingerprint: KeyProblem]>([:])
   private let forgotten = Mutex(0)
   private let silence = Mutex(false)
+  private let lock = Mutex(false)
   private let refusals = Mutex<EngineError?>(nil)
   private let signingRefusals = Mutex<EngineError?>(nil)
   private let verified = Mutex(0)
@@ -108,6 +109,23 @@ package final class EngineDouble: OpenPGPEngine {
   package func checkPassphrase(of person: Fingerprint) throws(EngineError) {
     guard readers.contains(person) else { throw .unusableKey(person, .noSecretKey) }
   }
+
+  /// True if the agent has not cached the passphrase of the user's keys.
+  package var isLocked: Bool {
+    get { lock.withLock { $0 } }
+    set { lock.withLock { $0 = newValue } }
+  }
+
+  package func needsPassphrase(of person: Fingerprint) throws(EngineError) -> Bool { isLocked }
+
+  package func forgetPassphrases() throws(EngineError) {
+    forgotten.withLock { $0 += 1 }
+    isLocked = true
+  }
+
+  package func confirm(_ question: String) throws(EngineError) -> Bool { throw .noPromptPossible }
+
+  package func with(_ cancellation: Cancellation) -> any OpenPGPEngine { self }
 
   package func recipients(of ciphertext: UnsafeRawBufferPointer) throws(MessageError) -> [KeyID] {
     guard let parts = try? parts(of: unsafe Array(ciphertext)) else { throw .notBinary }

@@ -51,6 +51,10 @@ public struct Index: Sendable {
       in: cache.flatMap { $0.shouldCache() && queries.allSatisfy(IndexCache.isFaster) ? $0 : nil })
   }
 
+  /// Caches the index in memory from the next query on, if the host enables the cache, for a process that is known to
+  /// make many queries.
+  package func cacheFromNow() { cache?.cacheFromNow() }
+
   /// Returns the items that match a query according to the files, without the cache. Changes are based on this.
   ///
   /// - Throws: The errors of `find(_:)`.

@@ -35,6 +35,9 @@ final class IndexCache: Sendable {
   /// Counts a query, and returns true if there were enough queries to make caching the index worthwhile.
   func shouldCache() -> Bool { asked.add(1, ordering: .relaxed).newValue > Index.patience }
 
+  /// Makes ``shouldCache()`` return true from now on.
+  func cacheFromNow() { asked.store(Index.patience, ordering: .relaxed) }
+
   /// Returns true if a query is answered faster from memory than from the files.
   ///
   /// The cache finds records only by exact values. For any other query, the files are searched faster as long as few

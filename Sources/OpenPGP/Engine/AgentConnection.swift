@@ -1,4 +1,5 @@
 internal import CGPGME
+internal import Encoding
 internal import Glibc
 
 /// A connection to a running gpg-agent for commands about its keys, through libgpgme's low-level Assuan protocol.
@@ -50,21 +51,74 @@ struct AgentConnection: ~Copyable {
     try send("CLEAR_PASSPHRASE --mode=normal \(keygrip.text)", StatusLines())
   }
 
+  /// Asks the user a question with the buttons OK and Cancel.
+  ///
+  /// - Parameters:
+  ///   - question: The text.
+  ///   - cancellation: Ends the dialog; nil if it cannot be ended.
+  /// - Returns: True if the user chose OK, false for Cancel.
+  /// - Throws: `cancelled` if the dialog was ended, `noPromptPossible`, `agentUnreachable`.
+  func confirm(_ question: String, _ cancellation: Cancellation?) throws(EngineError) -> Bool {
+    let lines = StatusLines()
+    if let cancellation {
+      try send("OPTION allow-pinentry-notify", lines)
+      lines.cancellation = cancellation
+    }
+    // A command is one line without spaces in its arguments.
+    let text = question.utf8.map { byte in
+      byte == UInt8(ascii: " ")
+        ? "+" : Self.isPlain(byte) ? String(UnicodeScalar(byte)) : "%" + Hexadecimal.text([byte])
+    }.joined()
+    defer { cancellation?.whenCancelled(nil) }
+    let failure = transact("GET_CONFIRMATION \(text)", lines)
+    if cancellation?.isCancelled == true { throw .cancelled }
+    switch gpgme_err_code(failure) {
+    case GPG_ERR_NO_ERROR: return true
+    case GPG_ERR_CANCELED, GPG_ERR_NOT_CONFIRMED: return false
+    default: throw EngineError(failure)
+    }
+  }
+
+  private static func isPlain(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "a")...UInt8(ascii: "z"):
+      true
+    default: false
+    }
+  }
+
   private func send(_ command: String, _ lines: StatusLines) throws(EngineError) {
-    var answer: gpgme_error_t = 0
-    let opaque = unsafe Unmanaged.passUnretained(lines).toOpaque()
-    let code = unsafe gpgme_op_assuan_transact_ext(
-      context, command, nil, nil, nil, nil, StatusLines.callback, opaque, &answer)
-    let failure = code == 0 ? answer : code
+    let failure = transact(command, lines)
     guard failure == 0 else {
       throw .agentUnreachable(detail: unsafe String(cString: gpgme_strerror(failure)))
     }
+  }
+
+  private func transact(_ command: String, _ lines: StatusLines) -> gpgme_error_t {
+    var answer: gpgme_error_t = 0
+    let opaque = unsafe Unmanaged.passUnretained(lines).toOpaque()
+    let code = unsafe gpgme_op_assuan_transact_ext(
+      context, command, nil, nil, StatusLines.inquiry, opaque, StatusLines.callback, opaque, &answer)
+    return code == 0 ? answer : code
   }
 }
 
 /// Collects the status lines of one answer.
 private final class StatusLines {
   private(set) var arguments: [String] = []
+  /// Ends the dialog that the agent reports.
+  var cancellation: Cancellation?
+
+  /// Answers the inquiry by which the agent reports that a dialog was started, with nothing.
+  static let inquiry: gpgme_assuan_inquire_cb_t = { hook, name, arguments, _ in
+    guard let hook = unsafe hook, let name = unsafe name, let arguments = unsafe arguments else { return 0 }
+    if unsafe String(cString: name) == "PINENTRY_LAUNCHED" {
+      let lines = unsafe Unmanaged<StatusLines>.fromOpaque(hook).takeUnretainedValue()
+      lines.cancellation?.dialogStarted(unsafe String(cString: arguments))
+    }
+    return 0
+  }
 
   static let callback: gpgme_assuan_status_cb_t = { hook, status, arguments in
     guard let hook = unsafe hook, let status = unsafe status, let arguments = unsafe arguments else {

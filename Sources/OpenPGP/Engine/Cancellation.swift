@@ -1,3 +1,5 @@
+internal import CGPGME
+internal import Glibc
 internal import Synchronization
 
 /// Ends a call that waits for the user, from another thread.
@@ -17,21 +19,47 @@ package final class Cancellation: Sendable {
 
   /// Ends the call. It then fails with the error `cancelled`.
   package func cancel() {
-    let action = state.withLock { state in
+    // The action runs under the mutex, so that it cannot run after the call has ended.
+    state.withLock { state in
       state.isCancelled = true
-      return state.action
+      state.action?()
     }
-    action?()
   }
 
   /// Sets the action that ends the call in its current state. If it was cancelled before, the action is run now.
   ///
-  /// - Parameter action: The action; nil if the call cannot be ended any more. Any thread may run it.
+  /// - Parameter action: The action; nil if the call cannot be ended now. Any thread may run it. It must not use the
+  ///   cancellation.
   package func whenCancelled(_ action: (@Sendable () -> Void)?) {
-    let isLate = state.withLock { state in
+    state.withLock { state in
       state.action = action
-      return state.isCancelled
+      if state.isCancelled { action?() }
     }
-    if isLate { action?() }
+  }
+}
+
+// gpg does not end when libgpgme cancels an operation, and the dialog would stay open. So the dialog itself is ended, in
+// the way in which gpg-agent ends it.
+extension Cancellation {
+  /// Ends the passphrase dialog of a process when the call is cancelled.
+  ///
+  /// - Parameter arguments: The arguments of the status `PINENTRY_LAUNCHED` (doc/DETAILS of GnuPG), which start with the
+  ///   process id.
+  func dialogStarted(_ arguments: String) {
+    let digits = arguments.prefix { $0.isWholeNumber && $0.isASCII }
+    // Never a process group.
+    guard let process = pid_t(digits), process > 1 else { return }
+    whenCancelled { kill(process, SIGINT) }
+  }
+
+  static let statusCallback: gpgme_status_cb_t = { hook, keyword, arguments in
+    guard let hook = unsafe hook, let keyword = unsafe keyword, let arguments = unsafe arguments else {
+      return 0
+    }
+    if unsafe String(cString: keyword) == "PINENTRY_LAUNCHED" {
+      unsafe Unmanaged<Cancellation>.fromOpaque(hook).takeUnretainedValue()
+        .dialogStarted(unsafe String(cString: arguments))
+    }
+    return 0
   }
 }

@@ -15,11 +15,13 @@ package final class Engine: OpenPGPEngine {
   private let keyringID: String
   /// True if messages of other programs are decrypted. Those do not contain the digest of their recipients.
   let acceptsForeignMessages: Bool
+  /// Ends the calls that wait for the user; nil if they cannot be ended.
+  let cancellation: Cancellation?
   let wanted: [Fingerprint]
   /// The counts of this engine and of those that ``with(keys:)`` derives from it.
   let counter: ProcessCounter
   /// The keygrips of people's keys that were requested so far.
-  let keygrips = Mutex<[Fingerprint: [Keygrip]]>([:])
+  let keygrips = Mutex<[Fingerprint: [SubkeyGrip]]>([:])
   /// The key objects of the signers that had to be given to libgpgme.
   let signerKeys = Mutex<[Fingerprint: SignerKey]>([:])
   /// The number of signing operations.
@@ -56,8 +58,10 @@ package final class Engine: OpenPGPEngine {
 
   private init(
     _ locations: EngineLocations, _ keyringID: String, _ keys: [Fingerprint: [UInt8]],
-    _ interaction: Interaction, _ acceptsForeignMessages: Bool, _ counter: ProcessCounter
+    _ interaction: Interaction, _ acceptsForeignMessages: Bool, _ counter: ProcessCounter,
+    _ cancellation: Cancellation? = nil
   ) {
+    self.cancellation = cancellation
     self.acceptsForeignMessages = acceptsForeignMessages
     self.locations = locations
     self.keyringID = keyringID
@@ -65,6 +69,15 @@ package final class Engine: OpenPGPEngine {
     self.counter = counter
     wanted = keys.keys.sorted()
     maker = EngineHomeMaker(locations: locations, keyringID: keyringID, keys: keys)
+  }
+
+  /// Creates an engine with the keys of another one whose calls can be ended.
+  private init(_ other: Engine, _ cancellation: Cancellation) {
+    self.cancellation = cancellation
+    (acceptsForeignMessages, locations, keyringID) = (
+      other.acceptsForeignMessages, other.locations, other.keyringID
+    )
+    (interaction, counter, wanted, maker) = (other.interaction, other.counter, other.wanted, other.maker)
   }
 
   package var statistics: EngineStatistics { counter.statistics }
@@ -104,7 +117,11 @@ package final class Engine: OpenPGPEngine {
   }
 
   package func with(keys: [Fingerprint: [UInt8]]) -> any OpenPGPEngine {
-    Engine(locations, keyringID, keys, interaction, acceptsForeignMessages, counter)
+    Engine(locations, keyringID, keys, interaction, acceptsForeignMessages, counter, cancellation)
+  }
+
+  package func with(_ cancellation: Cancellation) -> any OpenPGPEngine {
+    Engine(self, cancellation)
   }
 
   /// The current time of the clock that gpg uses.

@@ -22,7 +22,7 @@ extension Engine {
     _ ciphertext: [UInt8], header: MessageHeader, limit: Int, session: Session
   ) throws(EngineError) -> SecretBytes {
     let context = try Context(
-      program: session.program, home: session.home.path, interaction: interaction)
+      program: session.program, home: session.home.path, interaction: interaction, cancellation: cancellation)
     let sink = SecretSink(limit: limit)
     counter.decryptionStarted()
     let code = try unsafe ciphertext.span.bytes.withUnsafeBytes { bytes throws(EngineError) in
@@ -33,6 +33,7 @@ extension Engine {
         unsafe gpgme_op_decrypt(context, source, target)
       }
     }
+    if cancellation?.isCancelled == true { throw .cancelled }
     // Before the checks below the content of the sink must not be used.
     if sink.exceededLimit { throw .tooLarge(limit: limit) }
     let result = unsafe gpgme_op_decrypt_result(context.pointer)

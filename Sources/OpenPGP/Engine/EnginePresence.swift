@@ -45,8 +45,8 @@ extension Engine {
     let keys = try connection(session).keys()
     var isMine = false
     for person in people.sorted() {
-      let own = try keygrips(of: person, in: session).compactMap { grip in
-        keys.first { $0.keygrip == grip }
+      let own = try keygrips(of: person, in: session).compactMap { key in
+        keys.first { $0.keygrip == key.grip }
       }
       guard !own.isEmpty else { continue }
       isMine = true
@@ -74,9 +74,37 @@ extension Engine {
   package func checkPassphrase(of person: Fingerprint) throws(EngineError) {
     try withAgent { session throws(EngineError) in
       let keys = try connection(session).keys()
-      let own = try keygrips(of: person, in: session).compactMap { grip in keys.first { $0.keygrip == grip } }
+      let own = try keygrips(of: person, in: session).compactMap { key in
+        keys.first { $0.keygrip == key.grip }
+      }
       guard !own.isEmpty else { throw .unusableKey(person, .noSecretKey) }
       try Self.checkPassphrase(own, of: person)
+    }
+  }
+
+  package func needsPassphrase(of person: Fingerprint) throws(EngineError) -> Bool {
+    try withAgent { session throws(EngineError) in
+      guard let key = session.home.table.keys[person] else { throw .unusableKey(person, .missing) }
+      let now = Self.now
+      let used = [KeyUse.encrypt, .sign].compactMap { key.subkey(for: $0, at: now)?.fingerprint }
+      let grips = try keygrips(of: person, in: session).filter { used.contains($0.subkey) }.map(\.grip)
+      return try connection(session).keys().contains { key in
+        key.protection == .passphrase && !key.isCached && grips.contains(key.keygrip)
+      }
+    }
+  }
+
+  package func forgetPassphrases() throws(EngineError) {
+    try withAgent { session throws(EngineError) in
+      let agent = try connection(session)
+      for key in try agent.keys() where key.isCached { try agent.forgetPassphrase(of: key.keygrip) }
+    }
+  }
+
+  package func confirm(_ question: String) throws(EngineError) -> Bool {
+    if case .never = interaction { throw .noPromptPossible }
+    return try withAgent { session throws(EngineError) in
+      try connection(session).confirm(question, cancellation)
     }
   }
 
@@ -95,7 +123,7 @@ extension Engine {
   }
 
   /// Returns the keygrips of a person's keys. The first call for a person starts one process.
-  private func keygrips(of person: Fingerprint, in session: Session) throws(EngineError) -> [Keygrip] {
+  private func keygrips(of person: Fingerprint, in session: Session) throws(EngineError) -> [SubkeyGrip] {
     if let known = keygrips.withLock({ $0[person] }) { return known }
     let context = try Context(program: session.program, home: session.home.path, interaction: .never)
     counter.processStarted()
@@ -110,17 +138,25 @@ extension Context {
   ///
   /// - Parameter person: The primary fingerprint.
   /// - Throws: The error of libgpgme.
-  fileprivate func keygrips(of person: Fingerprint) throws(EngineError) -> [Keygrip] {
-    var grips: [Keygrip] = []
+  fileprivate func keygrips(of person: Fingerprint) throws(EngineError) -> [SubkeyGrip] {
+    var grips: [SubkeyGrip] = []
     try unsafe forEachKey(matching: person.text, mode: GPGME_KEYLIST_MODE_WITH_KEYGRIP) { key in
       var next = unsafe key.pointee.subkeys
       while let subkey = unsafe next {
-        if let text = unsafe subkey.pointee.keygrip, let grip = unsafe Keygrip(String(cString: text)) {
-          grips.append(grip)
+        if let text = unsafe subkey.pointee.keygrip, let grip = unsafe Keygrip(String(cString: text)),
+          let name = unsafe subkey.pointee.fpr, let subkey = unsafe Fingerprint(String(cString: name))
+        {
+          grips.append(SubkeyGrip(subkey: subkey, grip: grip))
         }
         unsafe next = subkey.pointee.next
       }
     }
     return grips
   }
+}
+
+/// A primary key or subkey, and the name that gpg-agent has for it.
+struct SubkeyGrip: Sendable {
+  let subkey: Fingerprint
+  let grip: Keygrip
 }

@@ -32,7 +32,7 @@ extension Engine {
     _ bytes: [UInt8], as form: SignatureForm, signer: Fingerprint, isNamed: Bool, session: Session
   ) throws(EngineError) -> [UInt8]? {
     let context = try Context(
-      program: session.program, home: session.home.path, interaction: interaction)
+      program: session.program, home: session.home.path, interaction: interaction, cancellation: cancellation)
     unsafe gpgme_set_armor(context.pointer, form == .detached ? 1 : 0)
     if isNamed { try context.addSigner(try key(of: signer, in: session)) }
     let output = try DataObject()
@@ -46,6 +46,7 @@ extension Engine {
         unsafe gpgme_op_sign(context, source, target, mode)
       }
     }
+    if cancellation?.isCancelled == true { throw .cancelled }
     guard code == 0 else { throw context.sealingFailure(code, signer: signer) }
     return context.isSigned(by: signer, table: session.home.table) ? output.bytes() : nil
   }

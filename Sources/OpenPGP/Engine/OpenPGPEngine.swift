@@ -48,6 +48,30 @@ package protocol OpenPGPEngine: Sendable {
   /// - Throws: `unusableKey` with `noPassphrase`, `onCard` or `noSecretKey`; an engine error.
   func checkPassphrase(of person: Fingerprint) throws(EngineError)
 
+  /// Returns true if decrypting with a person's key or signing with it now requires a passphrase that the agent has not
+  /// cached. False for keys without a passphrase and for keys on a card.
+  ///
+  /// - Parameter person: The primary fingerprint of a key of this user.
+  /// - Throws: `unusableKey` with `missing`; `agentUnreachable`; an engine error.
+  func needsPassphrase(of person: Fingerprint) throws(EngineError) -> Bool
+
+  /// Makes the agent forget all cached passphrases: it tries the last passphrase for every key.
+  ///
+  /// - Throws: `agentUnreachable`; an engine error.
+  func forgetPassphrases() throws(EngineError)
+
+  /// Asks the user a question, through the agent.
+  ///
+  /// - Parameter question: The text.
+  /// - Returns: True if the user agreed.
+  /// - Throws: `noPromptPossible` when prompts are not allowed; `cancelled`; an engine error.
+  func confirm(_ question: String) throws(EngineError) -> Bool
+
+  /// Returns an engine for the same user and people whose dialogs can be ended.
+  ///
+  /// - Parameter cancellation: Ends a call that waits for the user.
+  func with(_ cancellation: Cancellation) -> any OpenPGPEngine
+
   /// Reads the recipients of a message, from its packets alone. Uses no key and no process.
   ///
   /// - Parameter ciphertext: A binary OpenPGP message.

@@ -9,6 +9,8 @@ struct Context: ~Copyable, @unchecked Sendable {
   let pointer: gpgme_ctx_t
   // The passphrase callback gets this as a plain pointer, so it has to exist as long as the context.
   private let passphrase: Passphrase?
+  // The status callback gets this as a plain pointer.
+  private let cancellation: Cancellation?
 
   /// Opens a context for operations in a GnuPG home. Starts no process.
   ///
@@ -16,8 +18,11 @@ struct Context: ~Copyable, @unchecked Sendable {
   ///   - program: The gpg to use, and its version.
   ///   - home: The GnuPG home; nil for the default of GnuPG.
   ///   - interaction: The way to ask for a passphrase.
+  ///   - cancellation: Ends the passphrase dialog of an operation; nil if it cannot be ended.
   /// - Throws: The error of libgpgme, for example when memory runs out.
-  init(program: Library.Program, home: String?, interaction: Interaction) throws(EngineError) {
+  init(
+    program: Library.Program, home: String?, interaction: Interaction, cancellation: Cancellation? = nil
+  ) throws(EngineError) {
     let context = try unsafe Self.bare()
     // Not gpgme_ctx_set_engine_info(3), which would start `gpg --version`.
     guard let engine = unsafe Library.engine(GPGME_PROTOCOL_OpenPGP, in: context) else {
@@ -29,12 +34,18 @@ struct Context: ~Copyable, @unchecked Sendable {
     unsafe Self.replace(&engine.pointee.version, with: program.version)
     unsafe pointer = context
     passphrase = Passphrase(interaction)
+    self.cancellation = cancellation
 
     // No key servers, no web key directory, no certificate checks: no network access.
     unsafe gpgme_set_offline(context, 1)
     _ = unsafe gpgme_set_ctx_flag(context, "auto-key-locate", "local")
     _ = unsafe gpgme_set_ctx_flag(context, "auto-key-retrieve", "0")
     _ = unsafe gpgme_set_ctx_flag(context, "no-symkey-cache", "1")
+    if let cancellation {
+      _ = unsafe gpgme_set_ctx_flag(context, "full-status", "1")
+      unsafe gpgme_set_status_cb(
+        context, Cancellation.statusCallback, Unmanaged.passUnretained(cancellation).toOpaque())
+    }
     switch interaction {
     case .pinentry: break
     case .never: _ = unsafe gpgme_set_pinentry_mode(context, GPGME_PINENTRY_MODE_ERROR)
@@ -46,7 +57,11 @@ struct Context: ~Copyable, @unchecked Sendable {
     }
   }
 
-  deinit { unsafe gpgme_release(pointer) }
+  deinit {
+    // The dialog no longer exists.
+    cancellation?.whenCancelled(nil)
+    unsafe gpgme_release(pointer)
+  }
 
   /// Creates a context with libgpgme's defaults. The caller has to release it.
   static func bare() throws(EngineError) -> gpgme_ctx_t {

@@ -1,154 +1,314 @@
+internal import Encoding
 package import Keyring
+internal import KeyringModel
 
 /// The rules of the Secret Service API over a store, without a bus.
 ///
-/// One thread owns a service and makes all calls. No call decrypts, signs, or waits for GnuPG: it returns ``Work`` for
-/// another thread instead. After every call and every ``finish(_:)``, the owner sends the signals of ``takeEvents()``
-/// before the reply.
+/// One thread owns a service and makes all calls. No call decrypts, signs, or waits for the user: it returns ``Work``
+/// for another thread instead. After every call and every ``finish(_:)``, the owner sends the signals of
+/// ``takeEvents()`` before the reply.
 package final class SecretService {
+  let options: ServiceOptions
+  let store: OpenStore
+  let agent: any KeyAgent
+  let agentState: AgentState
+  let started: UInt64
+  /// The folder for the state of the keyring on this machine.
+  let stateFolder: String
+  var local: LocalState
+  var senders = SenderTable()
+  var memory = MemoryItems()
+  var known = KnownItems()
+  /// The collections that `Lock` has locked.
+  var flagged: Set<CollectionID> = []
+  /// The property `Locked` of the collections of the store, as clients know it.
+  var reportedLocks: [CollectionID: Bool] = [:]
+  var prompts: [PromptID: PendingPrompt] = [:]
+  var roundTrip: RoundTrip?
+  var roundTripCount = 0
+  var events = EventQueue()
+  /// The keyring of the last call.
+  private var adopted: Keyring?
+  /// The groups of the user, sorted, `default` first.
+  private(set) var groups: [String] = []
+
+  /// Opens the store.
+  ///
+  /// - Parameters:
+  ///   - options: The settings.
+  ///   - opening: Opens the store. It is called again after another policy was accepted. The host should keep the
+  ///     index in memory.
+  ///   - agent: Replaces the agent of GnuPG, for tests.
+  /// - Throws: The error of `opening`; `failed` if the local state is damaged.
   package init(
     options: ServiceOptions, opening: @escaping @Sendable () throws -> Keyring, agent: (any KeyAgent)? = nil
-  ) throws {}
+  ) throws {
+    self.options = options
+    let store = OpenStore(opening: opening)
+    self.store = store
+    let agent = agent ?? KeyringAgent(store: store)
+    self.agent = agent
+    agentState = AgentState(agent, clock: options.clock)
+    started = options.date()
+    stateFolder = "\(options.stateBase)/\(try store.keyring().policy.keyring.hex)"
+    do {
+      local = try LocalState(in: stateFolder)
+    } catch {
+      throw SecretServiceError(.failed, "The state of the service cannot be read.", cause: error)
+    }
+    if !options.asksLate { agentState.prepare() }
+    _ = try compare(with: try keyring())
+    events = EventQueue()
+  }
 
   // MARK: The owner
 
   /// Finds the object that has a path.
   ///
   /// - Parameters:
-  ///   - path: The path of a call. An alias stands for its collection.
+  ///   - path: The path of a call. An alias names its collection.
   ///   - sender: The caller.
-  /// - Throws: `noSuchObject`; `noSession` for a session of another sender.
-  package func object(at path: ObjectPath, for sender: Sender) throws -> ServiceObject { throw todo }
+  /// - Returns: The object, with aliases replaced.
+  /// - Throws: `noSuchObject`; `noSession` for a session of another sender; `failed` if the store cannot be read.
+  package func object(at path: ObjectPath, for sender: Sender) throws -> ServiceObject {
+    switch ServicePath(path) {
+    case .service?: return .service
+    case .session(let id)?:
+      guard let owner = senders.sender(of: id) else { throw SecretServiceError.noSuchObject }
+      guard owner == sender else { throw SecretServiceError(.noSession, "There is no such session.") }
+      return .session(id)
+    case .prompt(let id)?:
+      guard prompts[id]?.sender == sender else { throw SecretServiceError.noSuchObject }
+      return .prompt(id)
+    default:
+      guard let object = try storedObject(at: path) else { throw SecretServiceError.noSuchObject }
+      return object
+    }
+  }
 
   /// Completes finished work: updates what the service knows, and queues the signals.
   ///
   /// - Parameter outcome: The result of `Work.run()`.
   /// - Returns: The value for the reply.
   /// - Throws: ``SecretServiceError`` for the reply.
-  package func finish<Value>(_ outcome: Outcome<Value>) throws -> Value { throw todo }
+  package func finish<Value>(_ outcome: Outcome<Value>) throws -> Value {
+    senders.end(outcome.sender)
+    apply(outcome.effect)
+    do {
+      return try outcome.result.get()
+    } catch {
+      throw SecretServiceError(reporting: error)
+    }
+  }
+
+  private func apply(_ effect: WorkEffect) {
+    switch effect {
+    case .none, .item(.unchanged): break
+    case .item(.stored(let record)): note(known.note(record))
+    case .item(.removed(let address)): note(known.noteRemoved(address))
+    case .forgot:
+      agentState.invalidate()
+      reportLocks()
+    case .roundTrip(let id, let isUnlocked): finishRoundTrip(id, isUnlocked: isUnlocked)
+    case .createdGroup(let id, let group): finishCreation(id, group)
+    case .deletedGroup(let id, let isDeleted): finishDeletion(id, isDeleted: isDeleted)
+    }
+  }
+
+  private func note(_ difference: KnownItems.Difference?) { if let difference { queue([difference]) } }
 
   /// Returns the signals that are due now, in the order in which they must be sent.
-  package func takeEvents() -> [ServiceEvent] { [] }
+  package func takeEvents() -> [ServiceEvent] {
+    events.take(at: options.clock()) { collection in try? items(of: collection) }
+  }
 
   /// The time on the clock of the options at which ``takeEvents()`` must be called again; nil if no signal waits.
-  package var nextEventTime: Duration? { nil }
+  package var nextEventTime: Duration? { events.nextTime }
 
   /// Ends the sessions and prompts of a sender that has left the bus.
-  package func senderVanished(_ sender: Sender) {}
+  package func senderVanished(_ sender: Sender) {
+    events.removeAll(to: sender)
+    for prompt in senders.remove(sender) { abandon(prompt) }
+  }
 
   /// Compares the store with what the service knows, and queues the signals for the changes of other processes. Called
   /// when files of the store have changed.
-  package func storeChanged() {}
-
-  /// The folders of the store and of this machine whose files the owner watches for changes.
-  package var watchedFolders: [String] { [] }
-
-  // MARK: Sessions
-
-  /// `OpenSession`.
   ///
-  /// - Throws: `notSupported` for an unknown algorithm, `invalidArguments`, `limitsExceeded`.
-  package func openSession(
-    _ algorithm: String, _ input: SessionInput, for sender: Sender
-  ) throws -> (output: SessionOutput, session: ObjectPath) { throw todo }
+  /// If the store cannot be read, nothing is reported. The next call of a client fails with the reason.
+  package func storeChanged() {
+    // See above.
+    guard let keyring = try? keyring(), let differences = try? compare(with: keyring) else { return }
+    queue(differences)
+  }
 
-  /// `Session.Close`.
-  package func close(_ session: SessionID, for sender: Sender) throws {}
+  /// The folders whose files the owner watches for changes. Some of them may not exist.
+  package var watchedFolders: [String] {
+    guard let path = adopted?.path else { return [] }
+    return [path, "\(path)/index", "\(path)/local/index", "\(path)/keys", "\(path)/.keytree", stateFolder]
+  }
 
-  // MARK: Collections
+  // MARK: The store
 
-  /// The property `Collections`.
-  package var collections: [ObjectPath] { [] }
-
-  /// `CreateCollection`.
+  /// Returns the store with its current policy.
   ///
-  /// - Parameters:
-  ///   - label: The property `Label`; nil if it was not given.
-  ///   - alias: The alias, or the empty string.
-  package func createCollection(
-    label: String?, alias: String, for sender: Sender
-  ) throws -> (collection: ObjectPath, prompt: ObjectPath) { throw todo }
+  /// - Throws: `failed` if it cannot be opened.
+  func keyring() throws -> Keyring {
+    let keyring: Keyring
+    do {
+      keyring = try store.keyring()
+    } catch {
+      throw SecretServiceError(reporting: error)
+    }
+    if keyring !== adopted { adopt(keyring) }
+    return keyring
+  }
 
-  /// `Collection.Delete`. Returns the prompt.
-  package func delete(_ collection: CollectionID, for sender: Sender) throws -> ObjectPath { throw todo }
+  /// Replaces the collections by those of a policy.
+  private func adopt(_ keyring: Keyring) {
+    let me = keyring.ownFingerprint
+    let mine = keyring.policy.groups.filter { $0.value.contains(me) }.keys
+    let new = mine.sorted { left, right in
+      if (left == GroupName.default) != (right == GroupName.default) { return left == GroupName.default }
+      return left.precedesInBytes(right)
+    }
+    let old = groups
+    (adopted, groups) = (keyring, new)
+    if new == old { return }
+    for group in old where !new.contains(group) {
+      flagged.remove(.group(group))
+      reportedLocks[.group(group)] = nil
+      events.add(.collectionDeleted(ObjectPath(.group(group))))
+    }
+    for group in new where !old.contains(group) {
+      events.add(.collectionCreated(ObjectPath(.group(group))))
+    }
+    events.add(.serviceProperties([.collections(collections)]))
+  }
 
-  /// `ReadAlias`.
-  package func readAlias(_ alias: String) -> ObjectPath { .none }
+  private func compare(with keyring: Keyring) throws -> [KnownItems.Difference] {
+    let matches = try keyring.find(
+      Query(itemClass: .genericPassword, predicates: [.equal(.kind, ItemForm.marker)]))
+    return known.update(
+      to: matches.items.filter(\.isServed), isComplete: matches.problems.isEmpty && !matches.isIndexLost,
+      groups: Set(groups))
+  }
 
-  /// `SetAlias`.
-  package func setAlias(_ alias: String, to collection: ObjectPath) throws {}
+  /// Queues the signals for changes of items.
+  private func queue(_ differences: [KnownItems.Difference]) {
+    var touched: Set<CollectionID> = []
+    for difference in differences {
+      switch difference {
+      case .created(let record):
+        let address = ItemAddress(.group(record.group), record.id)
+        events.add(.itemCreated(ObjectPath(address), collection: ObjectPath(address.collection)))
+        events.itemsChanged(in: address.collection)
+        touched.insert(address.collection)
+      case .changed(let record):
+        let address = ItemAddress(.group(record.group), record.id)
+        queueChange(
+          of: address, label: record.serviceLabel, record.serviceAttributes, modified: record.modified.seconds
+        )
+        touched.insert(address.collection)
+      case .deleted(let address):
+        events.add(.itemDeleted(ObjectPath(address), collection: ObjectPath(address.collection)))
+        events.itemsChanged(in: address.collection)
+        touched.insert(address.collection)
+      }
+    }
+    for collection in touched { queueModified(collection) }
+  }
 
-  /// The properties of a collection, except `Items`.
-  package func properties(of collection: CollectionID) throws -> CollectionProperties { throw todo }
+  func queueChange(
+    of address: ItemAddress, label: String, _ attributes: ServiceAttributes, modified: UInt64
+  ) {
+    events.add(.itemChanged(ObjectPath(address), collection: ObjectPath(address.collection)))
+    events.add(
+      .itemProperties(
+        ObjectPath(address), [.label(label), .attributes(attributes), .modified(modified)]))
+  }
 
-  /// The property `Items` of a collection.
-  package func items(of collection: CollectionID) throws -> [ObjectPath] { throw todo }
+  func queueModified(_ collection: CollectionID) {
+    events.add(.collectionProperties(ObjectPath(collection), [.modified(times(of: collection).modified)]))
+  }
 
-  /// Sets the property `Label` of a collection.
-  package func setLabel(_ label: String, of collection: CollectionID) throws {}
+  // MARK: Objects
 
-  // MARK: Items
+  /// Returns the collection or item that has a path, or nil.
+  func storedObject(at path: ObjectPath) throws -> ServiceObject? {
+    switch ServicePath(path) {
+    case .collection(let collection)?: return try exists(collection) ? .collection(collection) : nil
+    case .alias(let alias)?: return try collection(ofAlias: alias).map { .collection($0) }
+    case .item(let address)?: return try exists(address) ? .item(address) : nil
+    case .aliasItem(let alias, let id)?:
+      guard let collection = try collection(ofAlias: alias) else { return nil }
+      let address = ItemAddress(collection, id)
+      return try exists(address) ? .item(address) : nil
+    case .service?, .session?, .prompt?, nil: return nil
+    }
+  }
 
-  /// `Service.SearchItems`.
-  package func searchItems(_ attributes: ServiceAttributes) throws -> FoundItems { throw todo }
+  func exists(_ collection: CollectionID) throws -> Bool {
+    guard case .group(let group) = collection else { return true }
+    _ = try keyring()
+    return groups.contains(group)
+  }
 
-  /// `Collection.SearchItems`.
-  package func searchItems(
-    _ attributes: ServiceAttributes, in collection: CollectionID
-  ) throws -> [ObjectPath] { throw todo }
+  func collection(ofAlias alias: String) throws -> CollectionID? {
+    guard let collection = local.collection(of: alias), try exists(collection) else { return nil }
+    return collection
+  }
 
-  /// `CreateItem`. The prompt of the reply is always ``ObjectPath/none``.
-  package func createItem(
-    _ properties: NewItemProperties, _ secret: WireSecret, replace: Bool, in collection: CollectionID,
-    for sender: Sender
-  ) throws -> Answer<ObjectPath> { throw todo }
+  private func exists(_ address: ItemAddress) throws -> Bool {
+    switch address.collection {
+    case .session: return memory[address.id] != nil
+    case .group(let group):
+      guard try exists(address.collection) else { return false }
+      if known.groups[group]?[address.id] != nil { return true }
+      // Another process may have added it a moment ago.
+      do {
+        _ = try record(address)
+        return true
+      } catch let error as SecretServiceError where error.kind == .noSuchObject {
+        return false
+      }
+    }
+  }
 
-  /// `Item.Delete`. The prompt of the reply is always ``ObjectPath/none``.
-  package func delete(_ item: ItemAddress, for sender: Sender) throws -> Answer<ObjectPath> { throw todo }
+  /// Returns the record of an item of the store.
+  func record(_ address: ItemAddress) throws -> ItemRecord {
+    guard try exists(address.collection) else { throw SecretServiceError.noSuchItem }
+    do {
+      return try ItemSearch(keyring: try keyring()).item(address)
+    } catch {
+      throw SecretServiceError(reporting: error)
+    }
+  }
 
-  /// `GetSecret`.
-  package func secret(
-    of item: ItemAddress, session: ObjectPath, for sender: Sender
-  ) throws -> Answer<WireSecret> { throw todo }
-
-  /// `SetSecret`.
-  package func setSecret(
-    _ secret: WireSecret, of item: ItemAddress, for sender: Sender
-  ) throws -> Answer<Void> { throw todo }
-
-  /// `GetSecrets`.
-  package func secrets(
-    of items: [ObjectPath], session: ObjectPath, for sender: Sender
-  ) throws -> Answer<[ItemSecret]> { throw todo }
-
-  /// The properties of an item.
-  package func properties(of item: ItemAddress) throws -> ItemProperties { throw todo }
-
-  /// Sets the property `Label` of an item.
-  package func setLabel(
-    _ label: String, of item: ItemAddress, for sender: Sender
-  ) throws -> Answer<Void> { throw todo }
-
-  /// Sets the property `Attributes` of an item.
-  package func setAttributes(
-    _ attributes: ServiceAttributes, of item: ItemAddress, for sender: Sender
-  ) throws -> Answer<Void> { throw todo }
-
-  // MARK: Locks and prompts
-
-  /// `Unlock`.
-  package func unlock(_ paths: [ObjectPath], for sender: Sender) throws -> LockResult { throw todo }
-
-  /// `Lock`.
-  package func lock(_ paths: [ObjectPath], for sender: Sender) throws -> Answer<LockResult> { throw todo }
-
-  /// `Prompt.Prompt`. Returns the work to start after the reply; nil if the prompt shares one that is running.
+  /// Creates work.
   ///
-  /// - Throws: `noSuchObject`, `alreadyExists`, `limitsExceeded`.
-  package func prompt(_ prompt: PromptID, for sender: Sender) throws -> Work<Void>? { throw todo }
+  /// - Throws: `limitsExceeded`.
+  func work<Value>(
+    _ kind: Work<Value>.Kind, for sender: Sender,
+    _ body: @escaping @Sendable () -> (result: Result<Value, any Error>, effect: WorkEffect)
+  ) throws -> Work<Value> {
+    try senders.begin(sender)
+    return Work(kind: kind, sender: sender, body: body)
+  }
+}
 
-  /// `Prompt.Dismiss`.
-  package func dismiss(_ prompt: PromptID, for sender: Sender) throws {}
-
-  private var todo: SecretServiceError { SecretServiceError(.notSupported, "not supported") }
+extension SecretServiceError {
+  /// Returns the error that a client gets for an error of the store.
+  init(reporting error: any Error) {
+    switch error {
+    case let error as SecretServiceError: self = error
+    case KeyringError.itemNotFound: self = Self.noSuchItem
+    case KeyringError.invalidAttribute, KeyringError.attributesTooLarge:
+      self.init(.invalidArguments, "The item has too many or too long attributes.", cause: error)
+    case KeyringError.secretTooLarge:
+      self.init(.invalidArguments, "The secret is larger than 1 MiB.", cause: error)
+    case KeyringError.unknownGroup, KeyringError.team(.notInGroup):
+      self.init(.noSuchObject, "There is no such collection.", cause: error)
+    default: self.init(.failed, "The store cannot be used.", cause: error)
+    }
+  }
 }

@@ -1,4 +1,6 @@
-/// The settings of a service.
+package import Keyring
+
+/// The settings of a service, and the functions of its surroundings.
 package struct ServiceOptions: Sendable {
   /// True if a collection is locked only after `Lock`. Then the agent asks for the passphrase when a secret is read.
   package var asksLate = false
@@ -8,6 +10,11 @@ package struct ServiceOptions: Sendable {
   package var clock: @Sendable () -> Duration
   /// The current time, for items in memory, in seconds since 1970.
   package var date: @Sendable () -> UInt64
+  /// Called on a worker thread after it has changed the store, before the reply, for example to commit the change to
+  /// the history.
+  package var storeWasChanged: @Sendable (Keyring) -> Void = { _ in }
+  /// Called on any thread with an error that no reply reports, such as the failure of a prompt.
+  package var report: @Sendable (any Error) -> Void = { _ in }
 
   /// Creates settings.
   package init(
@@ -17,28 +24,4 @@ package struct ServiceOptions: Sendable {
     self.clock = clock
     self.date = date
   }
-}
-
-/// The limits of a service.
-package enum ServiceLimits {
-  /// The sessions of a sender.
-  package static let sessions = 64
-  /// The prompts of a sender.
-  package static let prompts = 16
-  /// The senders that have a session, a prompt, or pending work.
-  package static let senders = 1024
-  /// The paths in a call of `Unlock` or `Lock`.
-  package static let pathsPerUnlock = 4096
-  /// The different paths in a call of `GetSecrets`.
-  package static let secretsPerCall = 64
-  /// The pairs in a search.
-  package static let pairsPerSearch = 64
-  /// The size of a secret in bytes.
-  package static let secretSize = 1 << 20
-  /// The size of a message in bytes. The adapter checks it before it unpacks the message.
-  package static let messageSize = 4 << 20
-  /// The pending work of a sender.
-  package static let workPerSender = 32
-  /// The pending work of all senders.
-  package static let work = 256
 }

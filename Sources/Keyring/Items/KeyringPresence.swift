@@ -1,0 +1,52 @@
+package import OpenPGP
+
+// For programs that run for a long time and unlock the user's keys before they use them.
+extension Keyring {
+  /// The store's folder.
+  package var path: String { tree.path }
+
+  /// Returns true if reading or storing an item now requires a passphrase that the agent has not cached.
+  ///
+  /// - Throws: `KeyringError.engine`, for example if the agent cannot be reached.
+  package func needsPassphrase() throws(KeyringError) -> Bool {
+    try engineCall { engine throws(EngineError) in try engine.needsPassphrase(of: trusted.signer) }
+  }
+
+  /// Makes the user's agent forget all cached passphrases.
+  ///
+  /// - Throws: `KeyringError.engine`, for example if the agent cannot be reached.
+  package func forgetPassphrases() throws(KeyringError) {
+    try engineCall { engine throws(EngineError) in try engine.forgetPassphrases() }
+  }
+
+  /// Encrypts random bytes to the user's own key, decrypts them and signs them, so that the agent asks for the
+  /// passphrases that it has not cached. Nothing is read from the store.
+  ///
+  /// - Parameter cancellation: Ends the dialog.
+  /// - Throws: `KeyringError.engine` with the reason, such as `cancelled`.
+  package func askForPassphrases(_ cancellation: Cancellation) throws(KeyringError) {
+    let signer = trusted.signer
+    try engineCall { engine throws(EngineError) in
+      try engine.with(cancellation).roundTrip(recipients: [signer], signer: signer)
+    }
+  }
+
+  /// Asks the user a question, through the agent.
+  ///
+  /// - Parameters:
+  ///   - question: The text.
+  ///   - cancellation: Ends the dialog.
+  /// - Returns: True if the user agreed.
+  /// - Throws: `KeyringError.engine` with the reason, such as `cancelled`.
+  package func confirm(_ question: String, _ cancellation: Cancellation) throws(KeyringError) -> Bool {
+    try engineCall { engine throws(EngineError) in try engine.with(cancellation).confirm(question) }
+  }
+
+  private func engineCall<R>(_ body: (any OpenPGPEngine) throws(EngineError) -> R) throws(KeyringError) -> R {
+    do {
+      return try body(engine)
+    } catch {
+      throw .engine(error, nil)
+    }
+  }
+}

@@ -1,0 +1,18 @@
+internal import Keyring
+
+/// The user's keys, as the agent of GnuPG has them.
+struct KeyringAgent: KeyAgent {
+  let store: OpenStore
+
+  func isUnlocked() throws -> Bool { try !store.keyring().needsPassphrase() }
+
+  func forget() throws { try store.keyring().forgetPassphrases() }
+
+  func roundTrip(_ cancellation: Cancellation) throws {
+    try store.keyring().askForPassphrases(cancellation)
+  }
+
+  func confirm(_ question: String, _ cancellation: Cancellation) throws -> Bool {
+    try store.keyring().confirm(question, cancellation)
+  }
+}
