@@ -62,7 +62,8 @@ package final class TestBus: Sendable {
   /// Stops the daemon and removes its folder.
   package func close() {
     guard daemon.isRunning else { return }
-    daemon.terminate()
+    // Not SIGTERM: threads of tests have blocked signals, and the daemon inherits them.
+    kill(daemon.processIdentifier, SIGKILL)
     daemon.waitUntilExit()
     // It is in /tmp.
     try? FileManager.default.removeItem(atPath: folder)

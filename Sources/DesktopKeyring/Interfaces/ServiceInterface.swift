@@ -51,7 +51,7 @@ extension BusInterface {
         return MethodAnswer(answer) { [WireValues.value($0)] }
       },
       BusMethod("ReadAlias", [BusArgument("name", "s")], [BusArgument("collection", "o")]) { call in
-        .now([WireValues.value(call.service.readAlias(try WireValues.text(call.values[0])))])
+        .now([WireValues.value(try call.service.readAlias(WireValues.text(call.values[0])))])
       },
       BusMethod("SetAlias", [BusArgument("name", "s"), BusArgument("collection", "o")], []) { call in
         try call.service.setAlias(WireValues.text(call.values[0]), to: WireValues.path(call.values[1]))

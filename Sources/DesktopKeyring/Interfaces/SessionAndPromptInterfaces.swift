@@ -8,7 +8,7 @@ extension BusInterface {
     methods: [
       BusMethod("Close", [], []) { call in
         guard case .session(let session) = call.object else { throw ReplyError.unknownMethod("not a session") }
-        try call.service.close(session, for: call.sender)
+        call.service.close(session, for: call.sender)
         return .now([])
       }
     ])
