@@ -9,16 +9,23 @@ package final class Pinentry: Sendable {
 
   /// Writes the program, which is removed when this object is released.
   ///
-  /// - Parameter answer: The lines of the answer to a request for a PIN.
-  package init(answering answer: String) throws {
+  /// - Parameters:
+  ///   - answer: The lines of the answer to a request for a PIN.
+  ///   - confirmation: The answer to a question.
+  ///   - waits: True if it shows its dialogs until it is ended.
+  package init(answering answer: String, confirming confirmation: String = "OK", waits: Bool = false) throws {
     program = "/tmp/ktpin\(UInt32.random(in: 0 ... .max))"
-    let lines = answer.split(separator: "\n").map { "echo '\($0)'" }.joined(separator: "; ")
+    var lines = answer.split(separator: "\n").map { "echo '\($0)'" }.joined(separator: "; ")
+    // The pipe has no writer, so this lasts until the process is ended.
+    if waits { lines = "read -r line <'\(program).pipe'" }
     let script = """
       #!/bin/sh
       echo 'OK ready'
       while read -r command rest; do
         case "$command" in
           GETPIN) echo asked >> '\(program).asked'; \(lines) ;;
+          CONFIRM) echo confirm >> '\(program).asked'; \(waits ? lines : "echo '\(confirmation)'") ;;
+          SETDESC) echo "$rest" >> '\(program).descriptions'; echo OK ;;
           GETINFO) echo "D $$"; echo OK ;;
           BYE) echo OK; exit 0 ;;
           *) echo OK ;;
@@ -27,6 +34,7 @@ package final class Pinentry: Sendable {
 
       """
     try ExecutableFile.write(script, to: program)
+    if waits, unsafe mkfifo(program + ".pipe", 0o600) != 0 { throw POSIXError(.EIO) }
   }
 
   /// Writes a pinentry that knows the passphrase of `GnuPGKey.locked`.
@@ -39,7 +47,14 @@ package final class Pinentry: Sendable {
     try Pinentry(answering: "ERR 83886179 Operation cancelled <Pinentry>")
   }
 
-  /// The number of requests for a PIN so far.
+  /// The texts of the dialogs so far, with their escapes.
+  package var descriptions: [String] {
+    // The log does not exist before the first dialog.
+    guard let data = FileManager.default.contents(atPath: program + ".descriptions") else { return [] }
+    return String(decoding: data, as: UTF8.self).split(separator: "\n").map(String.init)
+  }
+
+  /// The number of requests for a PIN and of questions so far.
   package var count: Int {
     // The log does not exist before the first request.
     guard let data = FileManager.default.contents(atPath: log) else { return 0 }
@@ -48,6 +63,8 @@ package final class Pinentry: Sendable {
 
   deinit {
     // Files in /tmp that cannot be removed do no harm.
-    for path in [program, log] { try? FileManager.default.removeItem(atPath: path) }
+    for path in [program, log, program + ".pipe", program + ".descriptions"] {
+      try? FileManager.default.removeItem(atPath: path)
+    }
   }
 }

@@ -9,16 +9,20 @@ internal import Synchronization
 final class AgentState {
   /// The time for which an answer is used.
   static let lifetime = Duration.milliseconds(500)
-  /// The longest time to wait for an answer.
-  static let patience = Duration.seconds(1)
-
   private let agent: any KeyAgent
   private let clock: @Sendable () -> Duration
+  private let patience: Duration
   private var known: (isLocked: Bool, until: Duration)?
   private var pending: (question: Question, isAbandoned: Bool)?
 
-  init(_ agent: any KeyAgent, clock: @escaping @Sendable () -> Duration) {
-    (self.agent, self.clock) = (agent, clock)
+  /// - Parameters:
+  ///   - agent: The user's keys.
+  ///   - clock: The time that has passed since a fixed moment.
+  ///   - patience: The longest time to wait for an answer.
+  init(
+    _ agent: any KeyAgent, clock: @escaping @Sendable () -> Duration, patience: Duration = .seconds(1)
+  ) {
+    (self.agent, self.clock, self.patience) = (agent, clock, patience)
   }
 
   /// Returns true if the agent would have to ask the user for a passphrase.
@@ -30,7 +34,7 @@ final class AgentState {
       pending = nil
     }
     let question = pending?.question ?? Question(agent)
-    guard let isLocked = question.answer(within: Self.patience) else {
+    guard let isLocked = question.answer(within: patience) else {
       pending = (question, isAbandoned: true)
       return true
     }

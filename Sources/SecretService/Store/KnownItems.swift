@@ -6,7 +6,6 @@ internal import KeyringModel
 struct KnownItems {
   /// What is known of an item.
   struct Known {
-    let group: String
     let created: Timestamp
     let modified: Timestamp
   }
@@ -39,13 +38,15 @@ struct KnownItems {
     to records: [ItemRecord], isComplete: Bool, groups keptGroups: Set<String>
   ) -> [Difference] {
     var new: [String: [ItemID: Known]] = [:]
+    for group in keptGroups { new[group] = [:] }
     var differences: [Difference] = []
     for record in records where keptGroups.contains(record.group) {
       // Ids are not unique in a store that was tampered with; the first item is used.
       guard new[record.group]?[record.id] == nil else { continue }
-      let known = Known(group: record.group, created: record.created, modified: record.modified)
-      new[record.group, default: [:]][record.id] = known
-      switch groups[record.group]?[record.id] {
+      new[record.group]?[record.id] = Known(created: record.created, modified: record.modified)
+      // Clients read the items of a new group together.
+      guard let old = groups[record.group] else { continue }
+      switch old[record.id] {
       case nil: differences.append(.created(record))
       case let old? where old.modified != record.modified: differences.append(.changed(record))
       default: break
@@ -56,7 +57,7 @@ struct KnownItems {
         if isComplete {
           differences.append(.deleted(ItemAddress(.group(group), id)))
         } else {
-          new[group, default: [:]][id] = known
+          new[group]?[id] = known
         }
       }
     }
@@ -70,8 +71,7 @@ struct KnownItems {
   mutating func note(_ record: ItemRecord) -> Difference? {
     let old = groups[record.group]?[record.id]
     if let old, old.modified >= record.modified { return nil }
-    groups[record.group, default: [:]][record.id] = Known(
-      group: record.group, created: record.created, modified: record.modified)
+    groups[record.group, default: [:]][record.id] = Known(created: record.created, modified: record.modified)
     return old == nil ? .created(record) : .changed(record)
   }
 
