@@ -163,6 +163,13 @@ let package = Package(
       ],
       swiftSettings: settings),
     .testTarget(
+      name: "DesktopKeyringTests",
+      dependencies: [
+        "DesktopKeyring", "Keyring", "KeyringModel", "OpenPGP", "SecretService", "Secrets", "SessionBus",
+        "TestSupport",
+      ],
+      swiftSettings: settings),
+    .testTarget(
       name: "SessionBusTests", dependencies: ["CSystem", "Secrets", "SessionBus", "TestSupport"],
       swiftSettings: settings),
     .testTarget(name: "ArgumentsTests", dependencies: ["Arguments"], swiftSettings: settings),

@@ -24,9 +24,12 @@ package final class BusServer {
   package struct Hooks {
     /// Reports an error that a client caused or saw.
     package var report: (any Error) -> Void = { _ in }
+    /// The errors that other threads have left to be reported.
+    package var inbox = ErrorInbox()
     /// Reports the calls for `--explain`; nil if they are not reported.
     package var explain: ((String) -> Void)?
-    /// Called on the thread for changes after each change of the store, to add it to the history. Its error is reported.
+    /// Called on the thread for changes after work that may have changed the store, to add the change to the history.
+    /// Its error is reported.
     package var afterWrite: @Sendable () throws -> Void = {}
 
     /// Creates hooks that do nothing.
@@ -48,7 +51,7 @@ package final class BusServer {
     /// The call; nil if it was answered before the work.
     let call: BusMessage?
     let size: Int
-    /// True if the work changes the store.
+    /// True if the work may change the store.
     let isChange: Bool
   }
 
@@ -112,6 +115,7 @@ package final class BusServer {
       if let end { return finish(end) }
       for (ticket, completion) in queue.takeFinished() { complete(ticket, completion) }
       queue.startThreads()
+      for error in hooks.inbox.take() { hooks.report(error) }
       if watch.takeChanges() { timer.changed(at: MonotonicClock.now) }
       if timer.take(at: MonotonicClock.now) {
         service.storeChanged()
@@ -173,6 +177,7 @@ package final class BusServer {
       _ = unsafe poll(&request, 1, 100)
       for (ticket, completion) in queue.takeFinished() { complete(ticket, completion) }
     }
+    for error in hooks.inbox.take() { hooks.report(error) }
     connection.close()
     return reason
   }
@@ -242,7 +247,7 @@ package final class BusServer {
     nextTicket += 1
     let size = call?.size ?? 0
     pendingBytes += size
-    pending[nextTicket] = Pending(call: call, size: size, isChange: work.lane == .write && !isHistory)
+    pending[nextTicket] = Pending(call: call, size: size, isChange: work.lane != .read && !isHistory)
     queue.add(nextTicket, work)
   }
 

@@ -5,6 +5,7 @@ internal import Glibc
 internal import Keyring
 internal import SecretService
 internal import SessionBus
+internal import Synchronization
 internal import Terminal
 
 /// `keytree secret-service`: serves the keyring of the desktop from a store.
@@ -41,9 +42,10 @@ enum SecretServiceCommand: Command {
     let address = try BusAddress.session(
       variable: call.environment.text("DBUS_SESSION_BUS_ADDRESS"), runtimeFolder: call.environment.runtimeFolder)
     let connection = try BusConnection(address: address)
-    let service = try service(call)
+    let (inbox, changes) = (ErrorInbox(), PendingChanges())
+    let service = try service(call, inbox, changes)
     let name = call.arguments.text(busName) ?? defaultName
-    let server = try BusServer(service, on: connection, hooks(call))
+    let server = try BusServer(service, on: connection, hooks(call, inbox, changes))
     let signals = try SignalWatch()
     defer { signals.stop() }
     guard try server.start(as: name, replacing: call.arguments.has(replace)) else {
@@ -60,28 +62,51 @@ enum SecretServiceCommand: Command {
   }
 
   /// Opens the store.
-  private static func service(_ call: CommandCall) throws -> SecretService {
+  private static func service(
+    _ call: CommandCall, _ inbox: ErrorInbox, _ changes: PendingChanges
+  ) throws -> SecretService {
     var options = ServiceOptions(
       stateBase: try call.host().stateBase, clock: { MonotonicClock.now },
       date: { [clock = call.environment.clock] in UInt64(max(0, clock().microseconds / 1_000_000)) })
     options.asksLate = call.arguments.has(askLate)
+    options.report = { inbox.add($0) }
+    options.storeWasChanged = { _ in changes.add() }
     return try SecretService(options: options, opening: try call.keyringOpener())
   }
 
-  private static func hooks(_ call: CommandCall) throws -> BusServer.Hooks {
+  private static func hooks(
+    _ call: CommandCall, _ inbox: ErrorInbox, _ changes: PendingChanges
+  ) throws -> BusServer.Hooks {
     var hooks = BusServer.Hooks()
+    hooks.inbox = inbox
     let console = call.console
     hooks.report = { error in
       let report = ErrorReport(describing: error)
       if let message = report.message { console.complain("keytree: \(message)") }
     }
     if call.globals.explain { hooks.explain = { console.complain("explain: \($0)") } }
-    if let write = try call.historyWriter() { hooks.afterWrite = write }
+    // The change is committed after the reply, because a commit takes longer than the change itself.
+    if let write = try call.historyWriter() { hooks.afterWrite = { if changes.take() { try write() } } }
     return hooks
   }
 
   /// Returns the process that owns a name; nil if the bus does not tell, or if it has just ended.
   private static func owner(of name: String, _ connection: BusConnection) -> BusClient? {
     try? connection.client(name)
+  }
+}
+
+/// Notes that the store has changes that are not in its history.
+private final class PendingChanges: Sendable {
+  private let isPending = Mutex(false)
+
+  func add() { isPending.withLock { $0 = true } }
+
+  /// Returns true if there was a change since the last call.
+  func take() -> Bool {
+    isPending.withLock { isPending in
+      defer { isPending = false }
+      return isPending
+    }
   }
 }
