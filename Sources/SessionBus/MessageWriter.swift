@@ -34,7 +34,10 @@ struct MessageWriter {
       try check(
         unsafe bytes.withBytes { unsafe keytree_bus_append_bytes(message, $0.baseAddress, $0.count) })
     case .array(let element, let members): try write("a", element, members)
-    case .structure(let members): try write("r", members.map(\.typeSignature).joined(), members)
+    case .structure(let members):
+      // sd-bus would send it, and the bus would close the connection.
+      guard !members.isEmpty else { throw .invalidValue }
+      try write("r", members.map(\.typeSignature).joined(), members)
     case .entry(let key, let value): try write("e", key.typeSignature + value.typeSignature, [key, value])
     case .variant(let value): try write("v", value.typeSignature, [value])
     }

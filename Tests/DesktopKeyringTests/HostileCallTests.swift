@@ -126,10 +126,10 @@ struct HostileCallTests {
       let few = BusValue.objectPaths((0...ServiceLimits.pathsPerUnlock).map { "/\($0)" })
       try expect(limit, "Unlock", InterfaceName.service, BusUser.root, [few])
       try expect(limit, "SearchItems", InterfaceName.service, BusUser.root, [.strings([("a", long)])])
-      // 100,000 short pairs fit into a message.
+      // 100,000 pairs fit into a message.
       let short = BusValue.strings((0..<100_000).map { ("\($0)", "") })
       try expect(invalid, "SearchItems", InterfaceName.service, BusUser.root, [short])
-      try expect(limit, "SearchItems", InterfaceName.collection, BusUser.defaultPath, [pairs])
+      try expect(invalid, "SearchItems", InterfaceName.collection, BusUser.defaultPath, [pairs])
       try expect(limit, "ReadAlias", InterfaceName.service, BusUser.root, [.string(long)])
       try expect(
         invalid, "CreateItem", InterfaceName.collection, BusUser.defaultPath,

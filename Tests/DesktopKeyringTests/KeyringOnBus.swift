@@ -167,6 +167,17 @@ final class BusUser {
     }
   }
 
+  /// Waits until the service has noticed that the agent has forgotten the passphrase, at most 10 seconds.
+  func lockByAgent(_ keyring: KeyringOnBus) throws {
+    keyring.agent.isCached = false
+    let arguments: [BusValue] = [.string(InterfaceName.collection), .string("Locked")]
+    for _ in 0..<1000 {
+      let locked = try call("Get", of: InterfaceName.properties, at: Self.defaultPath, arguments)
+      if locked == [.variant(.boolean(true))] { return }
+      usleep(10_000)
+    }
+  }
+
   /// Opens a plain session.
   func session() throws -> String {
     let reply = try call("OpenSession", of: InterfaceName.service, [.string("plain"), .variant(.string(""))])

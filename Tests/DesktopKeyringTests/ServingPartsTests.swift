@@ -14,10 +14,12 @@ struct ServingPartsTests {
     #expect(timer.due == nil)
     timer.changed(at: .seconds(10))
     #expect(timer.due == .seconds(10) + ChangeTimer.quiet)
-    #expect(!timer.take(at: .milliseconds(10_249)))
+    let early = timer.take(at: .milliseconds(10_249))
+    #expect(!early)
     for tenth in 101...119 { timer.changed(at: .milliseconds(tenth * 100)) }
     #expect(timer.due == .seconds(12))
-    #expect(timer.take(at: .seconds(12)))
+    let isDue = timer.take(at: .seconds(12))
+    #expect(isDue)
     #expect(timer.due == nil)
   }
 
@@ -27,7 +29,8 @@ struct ServingPartsTests {
     timer.isPolling = true
     #expect(timer.due == .seconds(6))
     timer.changed(at: .seconds(2))
-    #expect(timer.take(at: .seconds(3)))
+    let isDue = timer.take(at: .seconds(3))
+    #expect(isDue)
     #expect(timer.due == .seconds(8))
   }
 
@@ -54,20 +57,16 @@ struct ServingPartsTests {
   @Test("changes run one after another, reads at the same time, but at most four")
   func lanes() throws {
     let queue = try WorkQueue()
-    let (current, most) = (Mutex<[WorkLane: Int]>([:]), Mutex<[WorkLane: Int]>([:]))
+    let counts = Counts()
     let total = 40
     for number in 0..<total {
       let lane: WorkLane = number.isMultiple(of: 2) ? .read : .write
       queue.add(
         number,
         BackgroundWork(lane: lane) {
-          let count = current.withLock { current in
-            current[lane, default: 0] += 1
-            return current[lane, default: 0]
-          }
-          most.withLock { $0[lane] = max($0[lane] ?? 0, count) }
+          counts.begin(lane)
           usleep(2000)
-          current.withLock { $0[lane, default: 0] -= 1 }
+          counts.end(lane)
           return { _ in [] }
         })
     }
@@ -79,8 +78,8 @@ struct ServingPartsTests {
     }
     #expect(Set(finished).count == total)
     #expect(finished.filter { !$0.isMultiple(of: 2) } == Array(stride(from: 1, to: total, by: 2)))
-    #expect(most.withLock { $0[.write] } == 1)
-    #expect(most.withLock { $0[.read] ?? 0 } <= 4)
+    #expect(counts.most(.write) == 1)
+    #expect(counts.most(.read) <= 4)
   }
 
   @Test("work for the agent does not wait for other work for the agent")
@@ -103,4 +102,20 @@ struct ServingPartsTests {
       count += queue.takeFinished().count
     }
   }
+}
+
+/// The pieces of work of each class that run at the same time.
+private final class Counts: Sendable {
+  private let state = Mutex<[WorkLane: (current: Int, most: Int)]>([:])
+
+  func begin(_ lane: WorkLane) {
+    state.withLock { state in
+      let current = (state[lane]?.current ?? 0) + 1
+      state[lane] = (current, max(state[lane]?.most ?? 0, current))
+    }
+  }
+
+  func end(_ lane: WorkLane) { state.withLock { $0[lane]?.current -= 1 } }
+
+  func most(_ lane: WorkLane) -> Int { state.withLock { $0[lane]?.most ?? 0 } }
 }

@@ -14,7 +14,7 @@ enum Introspection {
       "<!DOCTYPE node PUBLIC \"-//freedesktop//DTD D-BUS Object Introspection 1.0//EN\"",
       " \"http://www.freedesktop.org/standards/dbus/1.0/introspect.dtd\">", "<node>",
     ]
-    for interface in ObjectInterfaces.all(object) + [peer] { lines += self.lines(interface) }
+    for interface in ObjectInterfaces.all(object) { lines += self.lines(interface) }
     let children = try children(of: object, in: service)
     if children.count <= maximumChildren { lines += children.map { " <node name=\"\($0)\"/>" } }
     return (lines + ["</node>"]).map { $0 + "\n" }.joined()
@@ -58,12 +58,4 @@ enum Introspection {
     let direction = direction.map { " direction=\"\($0)\"" } ?? ""
     return "   <arg name=\"\(argument.name)\" type=\"\(argument.signature)\"\(direction)/>"
   }
-
-  /// `org.freedesktop.DBus.Peer`, which sd-bus answers.
-  private static let peer = BusInterface(
-    name: InterfaceName.peer,
-    methods: [
-      BusMethod("Ping", [], []) { _ in .now([]) },
-      BusMethod("GetMachineId", [], [BusArgument("machine_uuid", "s")]) { _ in .now([]) },
-    ])
 }

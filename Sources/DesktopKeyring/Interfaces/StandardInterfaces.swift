@@ -14,8 +14,8 @@ enum ObjectInterfaces {
     }
   }
 
-  /// Returns all interfaces that this program answers. sd-bus answers `org.freedesktop.DBus.Peer`.
-  static func all(_ object: ServiceObject) -> [BusInterface] { [own(object), .properties, .introspectable] }
+  /// Returns all interfaces of an object.
+  static func all(_ object: ServiceObject) -> [BusInterface] { [own(object), .properties, .introspectable, .peer] }
 }
 
 extension BusInterface {
@@ -74,6 +74,14 @@ extension BusInterface {
       BusMethod("Introspect", [], [BusArgument("xml_data", "s")]) { call in
         .now([.string(try Introspection.text(of: call.object, in: call.service))])
       }
+    ])
+
+  /// `org.freedesktop.DBus.Peer`. sd-bus answers its calls before they arrive here.
+  static let peer = BusInterface(
+    name: InterfaceName.peer,
+    methods: [
+      BusMethod("Ping", [], []) { _ in .now([]) },
+      BusMethod("GetMachineId", [], [BusArgument("machine_uuid", "s")]) { _ in .now([]) },
     ])
 
   /// Finds a property of the called object.
