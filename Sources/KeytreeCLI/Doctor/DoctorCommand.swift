@@ -48,7 +48,10 @@ enum DoctorCommand: Command {
     let list = examine(store, host, call, &spent)
     if let keyring = store.keyring { spent = spent + keyring.engineStatistics }
     let history = GitExamination(call).diagnoses(of: store.keyring)
-    return [.ok("keytree", "version \(ProgramVersion.number)")] + list + history + leftovers(call, path)
+    let desktop = DesktopExamination(
+      environment: call.environment, gnupgHome: store.keyring?.engineReport()?.userHome ?? host.gnupgHome)
+    return [.ok("keytree", "version \(ProgramVersion.number)")] + list + history + desktop.diagnoses
+      + leftovers(call, path)
   }
 
   /// Returns notes about the folders of killed edits, clipboards that were not cleared, and pending merge files.

@@ -5,6 +5,7 @@ internal import Glibc
 internal import Keyring
 internal import SecretService
 internal import SessionBus
+internal import Sync
 internal import Synchronization
 internal import Terminal
 
@@ -19,6 +20,9 @@ enum SecretServiceCommand: Command {
     "print-name", help: "print the name on the bus as soon as programs can use it")
   static let askLate = OptionDeclaration(
     "ask-late", help: "report collections as unlocked, and ask for the passphrase when a secret is read")
+  static let install = OptionDeclaration(
+    "install", help: "let the session bus start this command when a program asks for the keyring")
+  static let uninstall = OptionDeclaration("uninstall", help: "remove the files that `--install` has written")
 
   /// The name that programs look for.
   static let defaultName = "org.freedesktop.secrets"
@@ -31,14 +35,72 @@ enum SecretServiceCommand: Command {
         + "added in another way are not visible to these programs. Attributes and labels are public, as for all items.",
       "A collection is locked while GnuPG's agent does not have your passphrase. A program that reads a secret then "
         + "asks for a prompt, which pinentry shows.",
+      "`--install` writes an activation file for the bus and a unit for systemd, and prints their paths. The variables "
+        + "`GNUPGHOME` and `KEYTREE_STORE` are written into them if they are set.",
     ],
-    options: [replace, busName, printName, askLate],
+    options: [install, uninstall, replace, askLate, busName, printName],
     examples: [
-      Example("keytree secret-service", "serves the keyring in the foreground")
+      Example("keytree secret-service --install", "serves the keyring whenever a program needs it"),
+      Example("keytree secret-service --replace", "serves it now, in the foreground"),
     ],
-    exitCodes: [1, 3, 9])
+    exitCodes: [1, 3, 5, 9])
 
   static func run(_ call: CommandCall) throws -> ExitCode {
+    let (installs, uninstalls) = (call.arguments.has(install), call.arguments.has(uninstall))
+    guard !installs || !uninstalls else {
+      throw call.misuse(.other("`--install` and `--uninstall` cannot be combined"))
+    }
+    if installs { return try install(call) }
+    if uninstalls { return try uninstall(call) }
+    return try serve(call)
+  }
+
+  // MARK: - Installation
+
+  private static func install(_ call: CommandCall) throws -> ExitCode {
+    let installation = try DesktopInstallation(call.environment)
+    try installation.install(program: Repository.ownProgram ?? "/usr/bin/keytree", variables: try variables(call))
+    for path in installation.paths { call.console.print(path) }
+    for line in notes(call) { call.console.say(line) }
+    return .done
+  }
+
+  private static func uninstall(_ call: CommandCall) throws -> ExitCode {
+    let removed = try DesktopInstallation(call.environment).uninstall()
+    for path in removed { call.console.print(path) }
+    call.console.say(
+      removed.isEmpty
+        ? "Nothing was removed: the files do not exist, or Keytree has not written them."
+        : "These files were removed. `systemctl --user stop \(DesktopInstallation.unitName)` stops the service.")
+    return .done
+  }
+
+  /// Returns the variables that the service needs to find the same store and keys as this call.
+  private static func variables(_ call: CommandCall) throws -> [(name: String, value: String)] {
+    var variables: [(name: String, value: String)] = []
+    if let home = call.environment.gnupgHome { variables.append(("GNUPGHOME", home)) }
+    if call.globals.store != nil || call.environment.text("KEYTREE_STORE") != nil {
+      let path = try call.storePath()
+      variables.append(("KEYTREE_STORE", Repository.realPath(path) ?? path))
+    }
+    return variables
+  }
+
+  private static func notes(_ call: CommandCall) -> [String] {
+    let home = call.environment.gnupgHome ?? "~/.gnupg"
+    return [
+      "The session bus now starts Keytree when a program asks for the keyring of the desktop.",
+      "`systemctl --user daemon-reload` makes systemd read the new unit.",
+      "Labels and attributes are public, as in the rest of the store: only the secrets are encrypted.",
+      "The agent forgets a passphrase ten minutes after its last use. For a working day, add to \(home)/gpg-agent.conf:",
+      "  default-cache-ttl 28800", "  max-cache-ttl 28800",
+      "`keytree doctor` reports another program that serves the keyring, and how to stop it.",
+    ]
+  }
+
+  // MARK: - Service
+
+  private static func serve(_ call: CommandCall) throws -> ExitCode {
     let address = try BusAddress.session(
       variable: call.environment.text("DBUS_SESSION_BUS_ADDRESS"), runtimeFolder: call.environment.runtimeFolder)
     let connection = try BusConnection(address: address)
