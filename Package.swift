@@ -115,7 +115,7 @@ let package = Package(
     // Not a product. Measures the `keytree` command beside it, and the library in a long-running process.
     .executableTarget(
       name: "keytree-benchmark",
-      dependencies: ["CSystem", "Keyring", "KeyringModel", "Subprocess"],
+      dependencies: ["CSystem", "Keyring", "KeyringModel", "SecretService", "Secrets", "Subprocess"],
       path: "Sources/KeytreeBenchmark", swiftSettings: settings),
 
     // Not a product. `keytree-benchmark` runs it to measure Apple's functions, which need Foundation.

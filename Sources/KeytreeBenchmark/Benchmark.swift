@@ -11,7 +11,8 @@ struct Benchmark: Sendable {
 
   /// All benchmarks, in the order in which they run.
   static let all: [Benchmark] = [
-    version, find, queries, secItem, get, add, listing, bulk, secondImport, processes, history, growth,
+    version, find, queries, secItem, secretService, get, add, listing, bulk, secondImport, processes, history,
+    growth,
     merging, teams,
     protected, verify, bombs, credentials, rotation, faults, killSweep, syncFaults,
   ]

@@ -11,6 +11,9 @@ enum BenchmarkCommandLine {
   /// The hidden verb that checks the records and recipients of all items; for a child of this program.
   static let audit = "--audit"
 
+  /// The hidden verb that makes calls of the Secret Service API; for a child of this program.
+  static let serve = "--serve"
+
   private static let usage = """
     usage: keytree-benchmark [--folder DIR] [--pairs N] [--key NAME] [NAME...]
 
@@ -32,6 +35,9 @@ enum BenchmarkCommandLine {
       if arguments.first == fill { return try fill(Array(arguments.dropFirst())) }
       if arguments.first == seal { return try seal(Array(arguments.dropFirst())) }
       if arguments.first == ask { return try StoreQueries.run(Array(arguments.dropFirst()), report) }
+      if arguments.first == serve {
+        return try SecretServiceCalls.run(Array(arguments.dropFirst()), report)
+      }
       if arguments.first == audit { return try RecipientAudit.run(Array(arguments.dropFirst()), report) }
       guard let wish = BenchmarkOptions(arguments) else {
         report.line(usage)
@@ -56,9 +62,10 @@ enum BenchmarkCommandLine {
   }
 
   private static func fill(_ arguments: [String]) throws(BenchmarkError) -> Int32 {
-    guard arguments.count == 4, let count = Int(arguments[1]), let interval = Int(arguments[2])
+    guard arguments.count == 4, let count = Int(arguments[1]), let interval = Int(arguments[2]),
+      let kind = SampleIndex.Kind(rawValue: arguments[3])
     else { return 2 }
-    let index = SampleIndex(count: count, escapeInterval: interval, isGeneric: arguments[3] == "generic")
+    let index = SampleIndex(count: count, escapeInterval: interval, kind: kind)
     try index.writeIndex(to: arguments[0])
     return 0
   }

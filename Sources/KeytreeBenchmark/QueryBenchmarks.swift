@@ -9,7 +9,7 @@ extension Benchmark {
     summary: "queries on one open store of \(StoreQueries.count) generic passwords, index in memory"
   ) { bench, report throws(BenchmarkError) in
     let store = try bench.makeStore("queries")
-    try bench.fill(store, count: StoreQueries.count, isGeneric: true)
+    try bench.fill(store, count: StoreQueries.count, kind: .generic)
     let arguments = [BenchmarkCommandLine.ask, store]
     let numbers = Report.numbers(in: try bench.output(of: bench.command(bench.programs.benchmark, arguments)))
     for question in StoreQueries.all {

@@ -11,7 +11,7 @@ extension Benchmark {
     report.note("processes started", Report.number(small["processes started"] ?? 0, 0))
 
     let large = try bench.makeStore("secitem-large")
-    try bench.fill(large, count: StoreQueries.count, isGeneric: true)
+    try bench.fill(large, count: StoreQueries.count, kind: .generic)
     let file = "\(bench.folder)/secitem-queries"
     let lines = (0..<10_000).map { number in
       let (service, account) = SampleIndex.generic(number &* 7919 % StoreQueries.count)

@@ -133,11 +133,10 @@ final class Workbench {
 
   /// Writes an index of many items into a store, without the items.
   func fill(
-    _ store: String, count: Int, escapeInterval: Int = 200, isGeneric: Bool = false
+    _ store: String, count: Int, escapeInterval: Int = 200, kind: SampleIndex.Kind = .internet
   ) throws(BenchmarkError) {
     // In a separate process, see `ChildProcess`.
-    let kind = isGeneric ? "generic" : "internet"
-    let arguments = [BenchmarkCommandLine.fill, store, "\(count)", "\(escapeInterval)", kind]
+    let arguments = [BenchmarkCommandLine.fill, store, "\(count)", "\(escapeInterval)", kind.rawValue]
     try output(of: command(programs.benchmark, arguments))
   }
 

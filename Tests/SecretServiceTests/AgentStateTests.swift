@@ -14,10 +14,10 @@ import Testing
 
     func open() { gate.withLock { $0 = true } }
 
-    func isUnlocked() throws -> Bool {
+    func cachedPassphrases() throws -> CachedPassphrases {
       queries.add()
       while !gate.withLock({ $0 }) { Thread.sleep(forTimeInterval: 0.005) }
-      return true
+      return .all
     }
 
     func forget() throws {}

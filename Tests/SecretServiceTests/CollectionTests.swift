@@ -1,6 +1,7 @@
 import Foundation
 import Keyring
 import KeyringModel
+import Secrets
 import TestSupport
 import Testing
 
@@ -225,12 +226,19 @@ import Testing
 
   @Test func `the collection in memory is bounded`() throws {
     let world = try ServiceWorld()
-    let large = String(repeating: "x", count: 1 << 20)
-    for number in 0..<15 { try world.add(["n": "\(number)"], large, in: .session) }
-    expect(.limitsExceeded) { try world.add(["n": "15"], large, in: .session) }
+    let large = WireSecret(
+      session: world.session, parameters: [],
+      value: SecretSlice(SecretBytes(copying: [UInt8](repeating: 0, count: 1 << 20))), contentType: "")
+    func add(_ name: String) throws -> ObjectPath {
+      try world.value(
+        world.service.createItem(
+          NewItemProperties(attributes: ["n": name]), large, replace: false, in: .session, for: world.sender))
+    }
+    for number in 0..<15 { _ = try add("\(number)") }
+    expect(.limitsExceeded) { try add("15") }
     let path = try world.add(["n": "16"], in: .session)
     expect(.limitsExceeded) {
-      try world.service.setSecret(world.secret(large), of: world.item(path), for: world.sender)
+      try world.service.setSecret(large, of: world.item(path), for: world.sender)
     }
     #expect(try world.text(of: path) == "secret")
     for number in 16..<1000 { try world.add(["n": "\(number)x"], in: .session) }

@@ -159,7 +159,8 @@ import Testing
     #expect(
       world.completion() == .promptCompleted(prompt, to: Self.sender, isDismissed: !agrees, .path(result)))
     #expect(
-      pinentry.descriptions.first == "Create the group \"Work-Play\" in Keytree, with you as its only member?"
+      pinentry.descriptions.first?.removingPercentEncoding
+        == "Create the group \"Work-Play\" in Keytree, with you as its only member?"
     )
     #expect(world.reports.count == 0)
   }

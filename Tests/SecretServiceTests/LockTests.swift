@@ -1,3 +1,4 @@
+import Glibc
 import Keyring
 import KeyringModel
 import OpenPGP
@@ -47,6 +48,25 @@ import Testing
     world.clock.advance(.milliseconds(1))
     _ = try isLocked()
     #expect(agent.queries == queries + 1)
+  }
+
+  @Test func `the answer to the question of the start is used for half a second, too`() throws {
+    let service = try world.restarted()
+    while agent.queries == 0 { sched_yield() }
+    lockAgent()
+    #expect(try service.properties(of: .group("default")).isLocked)
+  }
+
+  @Test func `the passphrase of one key is enough once it is known to fit both`() throws {
+    agent.unlockedState = .some
+    world.clock.advance(.seconds(1))
+    #expect(try isLocked())
+    _ = try world.run(service.unlock([path], for: world.sender).prompt)
+    #expect(try !isLocked())
+    world.clock.advance(.seconds(1))
+    #expect(try !isLocked())
+    lockAgent()
+    #expect(try isLocked())
   }
 
   @Test func `an agent that cannot be reached counts as locked`() throws {

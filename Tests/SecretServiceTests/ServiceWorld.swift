@@ -154,7 +154,7 @@ final class ManualClock: Sendable {
 final class AgentDouble: KeyAgent {
   private struct State {
     var isUnlocked = true
-    var unlocks = true
+    var unlockedState = CachedPassphrases.all
     var agrees = true
     var questions: [String] = []
     var roundTrips = 0
@@ -183,16 +183,22 @@ final class AgentDouble: KeyAgent {
     set { state.withLock { $0.agrees = newValue } }
   }
 
+  /// The passphrases that the agent has cached after it was unlocked.
+  var unlockedState: CachedPassphrases {
+    get { state.withLock { $0.unlockedState } }
+    set { state.withLock { $0.unlockedState = newValue } }
+  }
+
   var questions: [String] { state.withLock { $0.questions } }
   var roundTrips: Int { state.withLock { $0.roundTrips } }
   var forgotten: Int { state.withLock { $0.forgotten } }
   var queries: Int { state.withLock { $0.queries } }
 
-  func isUnlocked() throws -> Bool {
+  func cachedPassphrases() throws -> CachedPassphrases {
     try state.withLock { state in
       state.queries += 1
       if let failure = state.failure { throw KeyringError.engine(failure, nil) }
-      return state.isUnlocked
+      return state.isUnlocked ? state.unlockedState : .none
     }
   }
 

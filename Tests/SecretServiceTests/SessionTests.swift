@@ -80,7 +80,9 @@ import Testing
     let good = try key.encrypt(SecretBytes(text: "0123456789abcdef"), vector: vector)
     #expect(good.count == 32)
     for size in [0, 1, 15, 17, 31] {
-      #expect(throws: SessionKey.InvalidMessage.self) { _ = try key.decrypt(good.copy(0..<size), vector: vector) }
+      #expect(throws: SessionKey.InvalidMessage.self) {
+        _ = try key.decrypt(good.copy(0..<size), vector: vector)
+      }
     }
     // The first block alone ends with text instead of padding.
     #expect(throws: SessionKey.InvalidMessage.self) { _ = try key.decrypt(good.copy(0..<16), vector: vector) }

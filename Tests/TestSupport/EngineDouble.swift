@@ -116,7 +116,9 @@ package final class EngineDouble: OpenPGPEngine {
     set { lock.withLock { $0 = newValue } }
   }
 
-  package func needsPassphrase(of person: Fingerprint) throws(EngineError) -> Bool { isLocked }
+  package func cachedPassphrases(of person: Fingerprint) throws(EngineError) -> CachedPassphrases {
+    isLocked ? .none : .all
+  }
 
   package func forgetPassphrases() throws(EngineError) {
     forgotten.withLock { $0 += 1 }

@@ -5,11 +5,11 @@ extension Keyring {
   /// The store's folder.
   package var path: String { tree.path }
 
-  /// Returns true if reading or storing an item now requires a passphrase that the agent has not cached.
+  /// Returns whether the agent has cached the passphrases that reading and storing an item require.
   ///
   /// - Throws: `KeyringError.engine`, for example if the agent cannot be reached.
-  package func needsPassphrase() throws(KeyringError) -> Bool {
-    try engineCall { engine throws(EngineError) in try engine.needsPassphrase(of: trusted.signer) }
+  package func cachedPassphrases() throws(KeyringError) -> CachedPassphrases {
+    try engineCall { engine throws(EngineError) in try engine.cachedPassphrases(of: trusted.signer) }
   }
 
   /// Makes the user's agent forget all cached passphrases.

@@ -10,9 +10,18 @@ struct SampleIndex {
   let count: Int
   /// One item out of this many has a comment of two lines, which is written with an escape.
   var escapeInterval = 200
-  /// A Boolean value that indicates whether the items are generic passwords, as programs store them, instead of
-  /// passwords of a browser.
-  var isGeneric = false
+  /// The kind of the items.
+  var kind = Kind.internet
+
+  /// The kinds of items.
+  enum Kind: String {
+    /// Passwords of a browser.
+    case internet
+    /// Generic passwords, as programs store them.
+    case generic
+    /// Secrets of programs that use the Secret Service API.
+    case served
+  }
 
   /// Returns the server of an item; three items share one.
   static func server(_ number: Int) -> String {
@@ -139,8 +148,31 @@ struct SampleIndex {
       ])
   }
 
+  /// Returns the attributes of a secret of a program, as clients see them.
+  static func served(_ number: Int) -> [(name: String, value: String)] {
+    [
+      ("xdg:schema", number % 2 == 0 ? "org.freedesktop.Secret.Generic" : "org.example.Password"),
+      ("server", server(number)), ("user", account(number)), ("number", "\(number)"),
+    ]
+  }
+
+  private func servedRecord(_ number: Int, using generator: inout CountingGenerator) -> ItemRecord {
+    var record = genericRecord(number, using: &generator)
+    var attributes: Attributes = [.kind: "secret-service", .label: .string(Self.label(number))]
+    for pair in Self.served(number) { attributes[AttributeName("ss:" + pair.name)] = .string(pair.value) }
+    attributes[.service] = attributes["ss:xdg:schema"]
+    let digest = ContentDigest(of: Array("served \(number)".utf8)).base64url
+    attributes[.account] = .string(String(digest.prefix(32)))
+    record.attributes = attributes
+    return record
+  }
+
   private func record(_ number: Int, using generator: inout CountingGenerator) -> ItemRecord {
-    if isGeneric { return genericRecord(number, using: &generator) }
+    switch kind {
+    case .generic: return genericRecord(number, using: &generator)
+    case .served: return servedRecord(number, using: &generator)
+    case .internet: break
+    }
     let server = Self.server(number)
     var attributes = Attributes()
     attributes[.server] = .string(server)

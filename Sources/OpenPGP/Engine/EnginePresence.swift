@@ -82,15 +82,17 @@ extension Engine {
     }
   }
 
-  package func needsPassphrase(of person: Fingerprint) throws(EngineError) -> Bool {
+  package func cachedPassphrases(of person: Fingerprint) throws(EngineError) -> CachedPassphrases {
     try withAgent { session throws(EngineError) in
       guard let key = session.home.table.keys[person] else { throw .unusableKey(person, .missing) }
       let now = Self.now
       let used = [KeyUse.encrypt, .sign].compactMap { key.subkey(for: $0, at: now)?.fingerprint }
       let grips = try keygrips(of: person, in: session).filter { used.contains($0.subkey) }.map(\.grip)
-      return try connection(session).keys().contains { key in
-        key.protection == .passphrase && !key.isCached && grips.contains(key.keygrip)
+      let locked = try connection(session).keys().filter { key in
+        key.protection == .passphrase && grips.contains(key.keygrip)
       }
+      if locked.allSatisfy(\.isCached) { return .all }
+      return locked.contains(where: \.isCached) ? .some : .none
     }
   }
 

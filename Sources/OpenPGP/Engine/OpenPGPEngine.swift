@@ -48,12 +48,12 @@ package protocol OpenPGPEngine: Sendable {
   /// - Throws: `unusableKey` with `noPassphrase`, `onCard` or `noSecretKey`; an engine error.
   func checkPassphrase(of person: Fingerprint) throws(EngineError)
 
-  /// Returns true if decrypting with a person's key or signing with it now requires a passphrase that the agent has not
-  /// cached. False for keys without a passphrase and for keys on a card.
+  /// Returns whether the agent has cached the passphrases of the keys with which a person decrypts and signs. Starts no
+  /// dialog.
   ///
   /// - Parameter person: The primary fingerprint of a key of this user.
   /// - Throws: `unusableKey` with `missing`; `agentUnreachable`; an engine error.
-  func needsPassphrase(of person: Fingerprint) throws(EngineError) -> Bool
+  func cachedPassphrases(of person: Fingerprint) throws(EngineError) -> CachedPassphrases
 
   /// Makes the agent forget all cached passphrases: it tries the last passphrase for every key.
   ///
@@ -150,6 +150,17 @@ package protocol OpenPGPEngine: Sendable {
 
   /// The counts of operations so far.
   var statistics: EngineStatistics { get }
+}
+
+/// The passphrases of the two keys of a person that the agent has cached.
+package enum CachedPassphrases: Sendable, Equatable {
+  /// All that are needed. Keys without a passphrase and keys on a card need none.
+  case all
+  /// Those of one of the two keys. If both have the same passphrase, the agent can use the other key, too: it tries the
+  /// last passphrase for every key, but caches it only for the key for which it was entered.
+  case some
+  /// None.
+  case none
 }
 
 /// The result of verifying one signature.

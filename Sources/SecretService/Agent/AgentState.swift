@@ -1,5 +1,6 @@
 internal import CSystem
 internal import Glibc
+internal import OpenPGP
 internal import Synchronization
 
 /// Whether the agent has the passphrases of the user's keys, as it has last answered.
@@ -12,8 +13,18 @@ final class AgentState {
   private let agent: any KeyAgent
   private let clock: @Sendable () -> Duration
   private let patience: Duration
-  private var known: (isLocked: Bool, until: Duration)?
-  private var pending: (question: Question, isAbandoned: Bool)?
+  private var known: (passphrases: CachedPassphrases, until: Duration)?
+  /// True if both keys were used after a passphrase was entered for one of them only, so that they have the same one.
+  private var haveSamePassphrase = false
+  private var pending: Pending?
+
+  /// A question whose answer was not used yet.
+  private struct Pending {
+    let question: Question
+    let asked: Duration
+    /// True if it was not answered in time. It is not waited for again.
+    var isAbandoned = false
+  }
 
   /// - Parameters:
   ///   - agent: The user's keys.
@@ -27,20 +38,39 @@ final class AgentState {
 
   /// Returns true if the agent would have to ask the user for a passphrase.
   func isLocked() -> Bool {
-    if let known, clock() < known.until { return known.isLocked }
-    if let last = pending, last.isAbandoned {
-      // The question that was not answered in time is not waited for again. A late answer may be outdated.
-      guard last.question.answer(within: .zero) != nil else { return true }
-      pending = nil
+    switch passphrases() {
+    case .all?: false
+    case .some?: !haveSamePassphrase
+    // An agent that cannot be asked counts as locked: using a key then reports the reason.
+    case CachedPassphrases.none?, nil: true
     }
-    let question = pending?.question ?? Question(agent)
-    guard let isLocked = question.answer(within: patience) else {
-      pending = (question, isAbandoned: true)
-      return true
+  }
+
+  /// Notes that both keys were used, which may have needed a dialog.
+  func keysWereUsed() {
+    invalidate()
+    if passphrases() == .some { haveSamePassphrase = true }
+  }
+
+  /// Returns the answer of the agent; nil if it does not answer.
+  private func passphrases() -> CachedPassphrases? {
+    if let known, clock() < known.until { return known.passphrases }
+    let now = clock()
+    if let last = pending {
+      let isAnswered = last.question.answer(within: .zero) != nil
+      if last.isAbandoned, !isAnswered { return nil }
+      // An old answer may be outdated.
+      if last.isAbandoned || isAnswered && last.asked + Self.lifetime <= now { pending = nil }
+    }
+    var current = pending ?? Pending(question: Question(agent), asked: now)
+    guard let answer = current.question.answer(within: patience) else {
+      current.isAbandoned = true
+      pending = current
+      return nil
     }
     pending = nil
-    known = (isLocked, clock() + Self.lifetime)
-    return isLocked
+    known = (answer, now + Self.lifetime)
+    return answer
   }
 
   /// Makes the next call ask the agent, because something has changed.
@@ -50,24 +80,24 @@ final class AgentState {
   }
 
   /// Starts to ask the agent, without waiting for the answer. The first question takes longer than the others.
-  func prepare() { if pending == nil { pending = (Question(agent), isAbandoned: false) } }
+  func prepare() { if pending == nil { pending = Pending(question: Question(agent), asked: clock()) } }
 
   /// One question to the agent.
   private final class Question: Sendable {
-    private let result = Mutex<Bool?>(nil)
+    private let result = Mutex<CachedPassphrases?>(nil)
     private let done = Signal()
 
     init(_ agent: any KeyAgent) {
       BackgroundThread.run { [self] in
-        // An agent that cannot be asked counts as locked: using a key then reports the reason.
-        let isLocked = (try? !agent.isUnlocked()) ?? true
-        result.withLock { $0 = isLocked }
+        // Using a key reports the reason why the agent cannot be asked.
+        let answer = (try? agent.cachedPassphrases()) ?? CachedPassphrases.none
+        result.withLock { $0 = answer }
         done.set()
       }
     }
 
-    /// Returns true if the agent is locked; nil if it has not answered in time.
-    func answer(within time: Duration) -> Bool? {
+    /// Returns the answer; nil if there is none in time.
+    func answer(within time: Duration) -> CachedPassphrases? {
       if let known = result.withLock({ $0 }) { return known }
       done.wait(for: time)
       return result.withLock { $0 }

@@ -2,10 +2,10 @@ package import Keyring
 
 /// The user's keys, as far as the rules of locking need them. Tests replace it.
 package protocol KeyAgent: Sendable {
-  /// Returns true if reading and storing need no passphrase from the user now. May wait for the agent.
+  /// Returns whether the agent has the passphrases that reading and storing require. May wait for the agent.
   ///
   /// - Throws: The error of an agent that does not run or does not answer.
-  func isUnlocked() throws -> Bool
+  func cachedPassphrases() throws -> CachedPassphrases
 
   /// Makes the agent forget all passphrases.
   func forget() throws

@@ -4,7 +4,7 @@ internal import Keyring
 struct KeyringAgent: KeyAgent {
   let store: OpenStore
 
-  func isUnlocked() throws -> Bool { try !store.keyring().needsPassphrase() }
+  func cachedPassphrases() throws -> CachedPassphrases { try store.keyring().cachedPassphrases() }
 
   func forget() throws { try store.keyring().forgetPassphrases() }
 

@@ -38,11 +38,14 @@ struct MemoryItems {
   /// All items, the one that was changed last first.
   var all: [Item] { items.values.sorted { $0.order > $1.order } }
 
+  /// The time of the last change; nil without items.
+  var modified: UInt64? { items.values.lazy.map(\.modified).max() }
+
   /// Returns the items that have some attributes, the one that was changed last first.
   func items(with attributes: ServiceAttributes) -> [Item] {
-    all.filter { item in
+    items.values.filter { item in
       attributes.pairs.allSatisfy { pair in item.attributes[pair.name]?.hasSameBytes(as: pair.value) == true }
-    }
+    }.sorted { $0.order > $1.order }
   }
 
   /// Adds an item.

@@ -102,7 +102,7 @@ extension SecretService {
 
   func times(of collection: CollectionID) -> (created: UInt64, modified: UInt64) {
     switch collection {
-    case .session: return (started, memory.all.first?.modified ?? started)
+    case .session: return (started, memory.modified ?? started)
     case .group(let group):
       let items = known.groups[group]?.values
       // The keyring was created when its first member was added.

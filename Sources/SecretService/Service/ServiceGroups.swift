@@ -72,6 +72,9 @@ extension SecretService {
       id, "Create the group \"\(group)\" in Keytree, with you as its only member?", for: sender
     ) {
       try store.change { keyring in
+        guard keyring.policy.groups[group] == nil else {
+          throw SecretServiceError(.failed, "The group was created by another program.")
+        }
         let changed = try keyring.make(
           try keyring.plan([.create(group: group), .join(keyring.ownFingerprint, group: group)]),
           subject: "create group \(group)")

@@ -203,7 +203,7 @@ extension SecretService {
   }
 
   func finishRoundTrip(_ id: RoundTripID, isUnlocked: Bool) {
-    agentState.invalidate()
+    if isUnlocked { agentState.keysWereUsed() } else { agentState.invalidate() }
     guard let trip = roundTrip, trip.id == id else { return reportLocks() }
     roundTrip = nil
     var results: [(PromptID, PromptResult)] = []

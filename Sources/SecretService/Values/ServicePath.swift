@@ -83,7 +83,9 @@ extension CollectionID {
       self = .session
       return
     }
-    guard let name = PathName.decode(pathName, escapesFirst: Self.reservedName) else { return nil }
+    guard !pathName.isEmpty, let name = PathName.decode(pathName, escapesFirst: Self.reservedName) else {
+      return nil
+    }
     self = .group(name)
   }
 }
