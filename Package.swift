@@ -177,8 +177,8 @@ let package = Package(
       name: "KeytreeCLITests",
       dependencies: [
         "Arguments", "CommandSupport", "Credentials", "Encoding", "Interchange", "Keyring", "KeyringModel",
-        "KeytreeCLI", "OpenPGP", "Personalities", "Secrets", "Subprocess", "Sync", "Terminal", "TestSupport",
-        "keytree",
+        "KeytreeCLI", "OpenPGP", "Personalities", "Secrets", "SessionBus", "Subprocess", "Sync", "Terminal",
+        "TestSupport", "keytree",
       ],
       swiftSettings: settings),
   ]

@@ -16,23 +16,15 @@ package final class TestBus: Sendable {
   package var address: String { "unix:path=\(folder)/bus" }
   private let daemon: Process
 
-  /// Starts a bus.
-  ///
-  /// - Parameter serviceFolders: The folders with activation files. There are none by default, so that no service that is
-  ///   installed on this machine is started.
-  package init(serviceFolders: [String] = []) throws {
-    var template = Array("/tmp/ktbusXXXXXX".utf8CString)
-    guard unsafe mkdtemp(&template) != nil, let program = Self.program else {
-      throw TestBusFailure(text: "cannot start a bus")
-    }
-    folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    let folders = serviceFolders.map { "<servicedir>\($0)</servicedir>" }.joined()
+  /// Starts a bus on which no service can be activated.
+  package convenience init() throws {
+    let folder = try Self.makeFolder()
     // The rules and limits of the configuration of session buses in dbus 1.14.
     let configuration = """
       <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
        "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
       <busconfig>
-        <type>session</type><keep_umask/><listen>unix:path=\(folder)/bus</listen><auth>EXTERNAL</auth>\(folders)
+        <type>session</type><keep_umask/><listen>unix:path=\(folder)/bus</listen><auth>EXTERNAL</auth>
         <policy context="default">
           <allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/><allow own="*"/>
         </policy>
@@ -46,9 +38,31 @@ package final class TestBus: Sendable {
       </busconfig>
       """
     try Data(configuration.utf8).write(to: URL(fileURLWithPath: folder + "/bus.conf"))
+    try self.init(folder, ["--config-file=\(folder)/bus.conf"], variables: [:])
+  }
+
+  /// Starts a bus with this machine's configuration of session buses, which activates services.
+  ///
+  /// - Parameter variables: The variables of the bus and the services, besides `PATH`.
+  package convenience init(standardFoldersWith variables: [String: String]) throws {
+    let folder = try Self.makeFolder()
+    try self.init(folder, ["--session", "--address=unix:path=\(folder)/bus"], variables: variables)
+  }
+
+  private static func makeFolder() throws -> String {
+    var template = Array("/tmp/ktbusXXXXXX".utf8CString)
+    guard unsafe mkdtemp(&template) != nil else { throw TestBusFailure(text: "cannot create a folder") }
+    return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
+  private init(_ folder: String, _ arguments: [String], variables: [String: String]) throws {
+    guard let program = Self.program else { throw TestBusFailure(text: "no dbus-daemon") }
+    self.folder = folder
     daemon = Process()
     daemon.executableURL = URL(fileURLWithPath: program)
-    daemon.arguments = ["--config-file=\(folder)/bus.conf", "--nofork", "--nopidfile", "--print-address=1"]
+    daemon.arguments = arguments + ["--nofork", "--nopidfile", "--print-address=1"]
+    let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
+    daemon.environment = variables.merging(["PATH": path]) { $1 }
     let output = Pipe()
     daemon.standardOutput = output
     daemon.standardError = FileHandle.nullDevice

@@ -133,7 +133,21 @@ enum SecretServiceCommand: Command {
     options.asksLate = call.arguments.has(askLate)
     options.report = { inbox.add($0) }
     options.storeWasChanged = { _ in changes.add() }
-    return try SecretService(options: options, opening: try call.keyringOpener())
+    let service: SecretService
+    do {
+      service = try SecretService(options: options, opening: try call.keyringOpener())
+    } catch KeyringError.noStore(let path) {
+      throw CommandError.other(
+        .cancelled, message: "cannot serve the keyring: \(path) is not a store",
+        hint: "`keytree init` creates a store; `--store` and `KEYTREE_STORE` name another one")
+    }
+    // The collection in memory always exists.
+    guard service.collections.count > 1 else {
+      throw CommandError.other(
+        .cancelled, message: "cannot serve the keyring: you are not a member of any group of the store",
+        hint: "`keytree group list` shows the members, and `keytree doctor` your keys")
+    }
+    return service
   }
 
   private static func hooks(
