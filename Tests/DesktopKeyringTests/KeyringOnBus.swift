@@ -240,7 +240,7 @@ final class AgentDouble: KeyAgent {
   /// Answers one prompt: the user has entered the passphrase.
   func answer() { gate.signal() }
 
-  func isUnlocked() throws -> Bool { isCached }
+  func cachedPassphrases() throws -> CachedPassphrases { isCached ? .all : .none }
 
   func forget() throws { isCached = false }
 

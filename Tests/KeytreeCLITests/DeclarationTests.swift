@@ -29,7 +29,7 @@ struct DeclarationTests {
         "undelete", "group", "who", "policy", "rotate",
         "status", "adopt", "resolve", "check", "verify", "audit", "doctor", "trust", "clone", "sync", "git",
         "merge-driver",
-        "textconv", "credential", "run", "inject", "read", "import", "export", "otp", "clear-clipboard",
+        "textconv", "credential", "secret-service", "run", "inject", "read", "import", "export", "otp", "clear-clipboard",
         "demo", "help",
         "version", "completions", "complete-items", "config", "show", "pick", "insert", "list", "search",
         "delete", "remove", "move", "rename", "copy",

@@ -8,26 +8,15 @@ import Testing
 /// Programs of the desktop with the built command.
 @Suite(.enabled(if: TestBus.program != nil, Comment(rawValue: TestBus.reason)))
 struct DesktopClientTests {
-  static let secretTool = DesktopSession.client("secret-tool")
-  static let secretToolReason = "secret-tool is not installed (Debian package libsecret-tools)"
-  /// Python with the module `secretstorage`, if both are installed.
-  static let python: String? = {
-    guard let python = DesktopSession.client("python3"),
-      (try? GnuPGTool.run(python, ["-c", "import secretstorage"])) != nil
-    else { return nil }
-    return python
-  }()
-  static let pythonReason = "the Python module secretstorage is not installed (Debian package python3-secretstorage)"
-
   private func secretTool(
     _ session: DesktopSession, _ arguments: [String], input: String = ""
   ) throws -> ProcessesProgram.Outcome {
-    try session.run([try #require(Self.secretTool)] + arguments, input: input)
+    try session.run([try #require(DesktopClient.secretTool)] + arguments, input: input)
   }
 
   @Test(
     "secret-tool stores, looks up, searches and clears",
-    .enabled(if: Self.secretTool != nil, Comment(rawValue: Self.secretToolReason)))
+    .enabled(if: DesktopClient.secretTool != nil, Comment(rawValue: DesktopClient.secretToolReason)))
   func secretToolCommands() throws {
     let session = try DesktopSession()
     try session.start()
@@ -54,10 +43,10 @@ struct DesktopClientTests {
 
   @Test(
     "a protected key is unlocked by one prompt, and Lock makes the agent ask again",
-    .enabled(if: Self.secretTool != nil, Comment(rawValue: Self.secretToolReason)))
+    .enabled(if: DesktopClient.secretTool != nil, Comment(rawValue: DesktopClient.secretToolReason)))
   func protectedKey() throws {
     let session = try DesktopSession(.locked)
-    let pinentry = try Pinentry.answering()
+    let pinentry = try TestSupport.Pinentry.answering()
     try session.program.gnupg.write(["pinentry-program \(pinentry.program)"], to: "gpg-agent.conf")
     session.program.gnupg.stopAgent()
     try session.program.succeed(["init"])
@@ -79,7 +68,7 @@ struct DesktopClientTests {
 
   @Test(
     "SecretStorage for Python works with items and collections",
-    .enabled(if: Self.python != nil, Comment(rawValue: Self.pythonReason)))
+    .enabled(if: DesktopClient.python != nil, Comment(rawValue: DesktopClient.pythonReason)))
   func secretStorage() throws {
     let session = try DesktopSession()
     try session.start()
@@ -117,14 +106,14 @@ struct DesktopClientTests {
       assert temporary.create_item("In memory", {"a": "b"}, b"x").get_secret() == b"x"
       print("done")
       """
-    let outcome = try session.run([try #require(Self.python), "-c", script])
+    let outcome = try session.run([try #require(DesktopClient.python), "-c", script])
     #expect(outcome.text == "done\n", "\(outcome.errors)")
     #expect(try session.program.succeed(["find"]) == "", "the item in memory is not in the store")
   }
 
   @Test(
     "after kill -9 nothing that was stored is lost, and the next service serves it",
-    .enabled(if: Self.secretTool != nil, Comment(rawValue: Self.secretToolReason)))
+    .enabled(if: DesktopClient.secretTool != nil, Comment(rawValue: DesktopClient.secretToolReason)))
   func kill() throws {
     let session = try DesktopSession()
     for round in 0..<4 {
@@ -135,9 +124,12 @@ struct DesktopClientTests {
         #expect(stored.status == 0, "\(stored.errors)")
       }
       // Another store is on its way when the service is killed.
-      let late = Thread { [session] in
-        _ = try? session.run(
-          [Self.secretTool ?? "", "store", "--label=Late", "late", "\(round)"], input: "late")
+      let (program, variables) = (session.program, session.variables)
+      let late = Thread {
+        // It fails if the service ends before it has replied.
+        _ = try? program.run(
+          words: [DesktopClient.secretTool ?? "", "store", "--label=Late", "late", "\(round)"], input: "late",
+          variables: variables)
       }
       late.start()
       usleep(UInt32(round) * 20_000)

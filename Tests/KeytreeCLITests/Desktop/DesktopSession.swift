@@ -11,11 +11,6 @@ final class DesktopSession {
   let bus: TestBus
   private var service: Process?
 
-  /// The path of a client, if it is installed.
-  static func client(_ name: String) -> String? {
-    ["/usr/bin/", "/usr/local/bin/"].map { $0 + name }.first { FileManager.default.isExecutableFile(atPath: $0) }
-  }
-
   /// Creates a store and a bus.
   ///
   /// - Parameters:
@@ -43,7 +38,7 @@ final class DesktopSession {
     process.environment = program.variables.merging(variables) { $1 }
     let output = Pipe()
     process.standardOutput = output
-    FileManager.default.createFile(atPath: logPath, contents: nil)
+    try Data().write(to: URL(fileURLWithPath: logPath))
     process.standardError = FileHandle(forWritingAtPath: logPath)
     try process.run()
     service = process
@@ -81,4 +76,23 @@ final class DesktopSession {
 
   /// Connects a client.
   func connect() throws -> BusConnection { try BusConnection(address: bus.address) }
+}
+
+/// The programs of the desktop with which the service is tested.
+enum DesktopClient {
+  /// The path of `secret-tool`, if it is installed.
+  static let secretTool: String? = path("secret-tool")
+  static let secretToolReason = "secret-tool is not installed (Debian package libsecret-tools)"
+  /// The path of Python, if it is installed with the module `secretstorage`.
+  static let python: String? = {
+    guard let python = path("python3"), (try? GnuPGTool.run(python, ["-c", "import secretstorage"])) != nil else {
+      return nil
+    }
+    return python
+  }()
+  static let pythonReason = "the Python module secretstorage is not installed (Debian package python3-secretstorage)"
+
+  private static func path(_ name: String) -> String? {
+    ["/usr/bin/", "/usr/local/bin/"].map { $0 + name }.first { FileManager.default.isExecutableFile(atPath: $0) }
+  }
 }
