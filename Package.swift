@@ -106,7 +106,8 @@ let package = Package(
       name: "KeytreeCLI",
       dependencies: [
         "CSystem", "Arguments", "CommandSupport", "Credentials", "DesktopKeyring", "Encoding", "FileSystem",
-        "Interchange", "Keyring", "KeyringModel", "OneTimePasswords", "OpenPGP", "Personalities", "SecretService",
+        "Interchange", "Keyring", "KeyringModel", "OneTimePasswords", "OpenPGP", "Personalities",
+        "SecretService",
         "Secrets", "SessionBus", "Subprocess", "Sync", "Terminal",
       ],
       swiftSettings: settings),

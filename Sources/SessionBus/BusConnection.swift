@@ -120,7 +120,8 @@ package final class BusConnection {
   package func reply(to call: BusMessage, error name: String, _ text: String) throws(BusError) {
     guard call.expectsReply else { return }
     var made: OpaquePointer?
-    try check(unsafe keytree_bus_new_error(call.pointer, name, text, &made), "sd_bus_message_new_method_error")
+    try check(
+      unsafe keytree_bus_new_error(call.pointer, name, text, &made), "sd_bus_message_new_method_error")
     try unsafe send(made, [])
   }
 
@@ -134,7 +135,8 @@ package final class BusConnection {
   ///   - values: The content.
   /// - Throws: `invalidValue`, `system`.
   package func signal(
-    _ member: String, of interface: String, from path: String, to receiver: String? = nil, _ values: [BusValue]
+    _ member: String, of interface: String, from path: String, to receiver: String? = nil,
+    _ values: [BusValue]
   ) throws(BusError) {
     var made: OpaquePointer?
     try check(unsafe keytree_bus_new_signal(bus, path, interface, member, &made), "sd_bus_message_new_signal")
@@ -161,7 +163,8 @@ package final class BusConnection {
   /// - Returns: The body of the reply.
   /// - Throws: `errorReply`, `invalidValue`, `system`, `malformed`.
   package func call(
-    _ member: String, of interface: String, at path: String, in destination: String, _ values: [BusValue] = [],
+    _ member: String, of interface: String, at path: String, in destination: String,
+    _ values: [BusValue] = [],
     isSensitive: Bool = false, seconds: Int = 25
   ) throws(BusError) -> [BusValue] {
     var made: OpaquePointer?

@@ -92,7 +92,8 @@ struct MessageReader {
 
   private func fixed<T: BitwiseCopyable>(_ type: CChar, _ initial: T) throws(BusError) -> T {
     var value = initial
-    try check(unsafe withUnsafeMutableBytes(of: &value) { unsafe keytree_bus_read(message, type, $0.baseAddress) })
+    try check(
+      unsafe withUnsafeMutableBytes(of: &value) { unsafe keytree_bus_read(message, type, $0.baseAddress) })
     return value
   }
 

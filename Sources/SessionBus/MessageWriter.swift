@@ -52,7 +52,9 @@ struct MessageWriter {
   private func append<T: BitwiseCopyable>(_ type: Character, _ value: T) throws(BusError) {
     var value = value
     try check(
-      unsafe withUnsafeBytes(of: &value) { unsafe keytree_bus_append(message, Self.code(type), $0.baseAddress) })
+      unsafe withUnsafeBytes(of: &value) {
+        unsafe keytree_bus_append(message, Self.code(type), $0.baseAddress)
+      })
   }
 
   private func append(_ type: Character, text: String) throws(BusError) {

@@ -38,7 +38,9 @@ struct BusServerTests {
         ])
       let prompt = try user.call("Delete", of: InterfaceName.item, at: item)
       #expect(prompt == [.objectPath("/")])
-      #expect(try user.errorName("GetSecret", of: InterfaceName.item, at: item, [.objectPath(session)]) == Self.secretError + "NoSuchObject")
+      #expect(
+        try user.errorName("GetSecret", of: InterfaceName.item, at: item, [.objectPath(session)]) == Self
+          .secretError + "NoSuchObject")
       #expect(keyring.errors == [])
     }
   }
@@ -49,10 +51,12 @@ struct BusServerTests {
       let user = try keyring.client()
       let item = try user.store([("app", "demo")], "x", session: user.session(), label: "First")
       func get(_ interface: String, _ name: String, _ path: String) throws -> BusValue? {
-        try user.call("Get", of: InterfaceName.properties, at: path, [.string(interface), .string(name)]).first
+        try user.call("Get", of: InterfaceName.properties, at: path, [.string(interface), .string(name)])
+          .first
       }
       let collections = try get(InterfaceName.service, "Collections", Self.root)
-      #expect(collections == .variant(.objectPaths([BusUser.defaultPath, Self.root + "/collection/session"])))
+      #expect(
+        collections == .variant(.objectPaths([BusUser.defaultPath, Self.root + "/collection/session"])))
       let items = try get(InterfaceName.collection, "Items", BusUser.defaultPath)
       #expect(items == .variant(.objectPaths([item])))
       // An empty interface is allowed.
@@ -70,7 +74,8 @@ struct BusServerTests {
       #expect(entries.contains(.entry(.string("Label"), .variant(.string("Second")))))
       #expect(entries.contains(.entry(.string("Attributes"), .variant(.strings([("app", "other")])))))
       #expect(entries.contains(.entry(.string("Locked"), .variant(.boolean(false)))))
-      let none = try user.call("GetAll", of: InterfaceName.properties, at: item, [.string(InterfaceName.peer)])
+      let none = try user.call(
+        "GetAll", of: InterfaceName.properties, at: item, [.string(InterfaceName.peer)])
       #expect(none == [.dictionary([])])
     }
   }
@@ -107,7 +112,8 @@ struct BusServerTests {
         ] { try expect(Self.secretError + "NoSuchObject", member, interface, Self.root + path) }
       }
       try expect(
-        Self.busError + "UnknownProperty", "Get", properties, item, [.string(InterfaceName.item), .string("Secret")])
+        Self.busError + "UnknownProperty", "Get", properties, item,
+        [.string(InterfaceName.item), .string("Secret")])
       try expect(
         Self.busError + "UnknownInterface", "Get", properties, item, [.string("a.b"), .string("Label")])
       try expect(Self.busError + "UnknownInterface", "GetAll", properties, item, [.string("a.b")])
@@ -186,7 +192,9 @@ struct BusServerTests {
       var entries: [BusValue] = []
       while !entries.contains(.entry(.string("Items"), .variant(.objectPaths([item])))) {
         let changed = try #require(try user.signal("PropertiesChanged"))
-        guard changed.path == BusUser.defaultPath, case .array("{sv}", let more) = changed.values[1] else { continue }
+        guard changed.path == BusUser.defaultPath, case .array("{sv}", let more) = changed.values[1] else {
+          continue
+        }
         #expect(changed.values[2] == .array(element: "s", []))
         entries += more
       }
@@ -250,7 +258,8 @@ struct BusServerTests {
       #expect(other.signals.contains { $0.member == "CollectionChanged" })
       #expect(keyring.agent.roundTrips == 1)
       #expect(
-        try user.errorName("Dismiss", of: InterfaceName.prompt, at: prompt) == Self.secretError + "NoSuchObject")
+        try user.errorName("Dismiss", of: InterfaceName.prompt, at: prompt) == Self.secretError
+          + "NoSuchObject")
     }
   }
 
@@ -276,7 +285,8 @@ struct BusServerTests {
       for _ in 1..<ServiceLimits.sessions { _ = try user.session() }
       let arguments: [BusValue] = [.string("plain"), .variant(.string(""))]
       #expect(
-        try user.errorName("OpenSession", of: InterfaceName.service, arguments) == Self.busError + "LimitsExceeded")
+        try user.errorName("OpenSession", of: InterfaceName.service, arguments) == Self.busError
+          + "LimitsExceeded")
       try user.call("Close", of: InterfaceName.session, at: first)
       _ = try user.session()
       user.connection.close()
@@ -313,7 +323,8 @@ struct BusServerTests {
       try user.call("SearchItems", of: InterfaceName.service, [.strings(attributes)])
       let texts = keyring.explanations
       #expect(texts.count == 2)
-      #expect(texts.allSatisfy { $0.hasSuffix("for org.example.Demo") && $0.contains("(process \(getpid()))") })
+      #expect(
+        texts.allSatisfy { $0.hasSuffix("for org.example.Demo") && $0.contains("(process \(getpid()))") })
     }
   }
 

@@ -14,13 +14,15 @@ struct HostileCallTests {
   static let names: Set<String> = Set(
     ["IsLocked", "NoSession", "NoSuchObject", "AlreadyExists"].map { "org.freedesktop.Secret.Error." + $0 }
       + [
-        "InvalidArgs", "NotSupported", "UnknownMethod", "UnknownInterface", "UnknownProperty", "PropertyReadOnly",
+        "InvalidArgs", "NotSupported", "UnknownMethod", "UnknownInterface", "UnknownProperty",
+        "PropertyReadOnly",
         "LimitsExceeded",
       ].map { "org.freedesktop.DBus.Error." + $0 })
 
   /// A value of every type that occurs, and of some that do not.
   static let values: [BusValue] = [
-    .byte(1), .boolean(true), .int16(-1), .uint16(1), .int32(-1), .uint32(1), .int64(-1), .uint64(.max), .double(1),
+    .byte(1), .boolean(true), .int16(-1), .uint16(1), .int32(-1), .uint32(1), .int64(-1), .uint64(.max),
+    .double(1),
     .string("x"), .objectPath("/x"), .signature("a{sv}"), BusUser.bytes([1]), .objectPaths([]),
     .array(element: "s", [.string("x")]), .strings([("a", "b")]), .dictionary([("a", .uint32(1))]),
     .structure([.string("x")]), .variant(.variant(.uint32(1))), .array(element: "ay", []),
@@ -34,7 +36,8 @@ struct HostileCallTests {
     let item = try user.store([("a", "b")], "x", session: session)
     let standard: [BusInterface] = [.properties, .introspectable]
     let objects: [(String, BusInterface)] = [
-      (BusUser.root, .service), (BusUser.defaultPath, .collection), (BusUser.root + "/aliases/default", .collection),
+      (BusUser.root, .service), (BusUser.defaultPath, .collection),
+      (BusUser.root + "/aliases/default", .collection),
       (session, .session), (item, .item),
     ]
     return objects.map { path, own in
@@ -54,7 +57,8 @@ struct HostileCallTests {
               var arguments = method.inputs.map { Self.valid($0.signature) }
               arguments[place] = value
               let error = try user.errorName(method.name, of: interface, at: path, arguments)
-              #expect(error == "org.freedesktop.DBus.Error.InvalidArgs", "\(method.name) \(argument.name) \(value)")
+              #expect(
+                error == "org.freedesktop.DBus.Error.InvalidArgs", "\(method.name) \(argument.name) \(value)")
               count += 1
             }
           }
@@ -83,7 +87,8 @@ struct HostileCallTests {
       }
       for value in Self.values {
         for algorithm in ["plain", "dh-ietf1024-sha256-aes128-cbc-pkcs7"] {
-          try check("OpenSession", InterfaceName.service, BusUser.root, [.string(algorithm), .variant(value)])
+          try check(
+            "OpenSession", InterfaceName.service, BusUser.root, [.string(algorithm), .variant(value)])
         }
         for key in [PropertyKey.itemLabel, PropertyKey.itemAttributes, PropertyKey.itemType, "x"] {
           try check(
@@ -109,7 +114,9 @@ struct HostileCallTests {
       let user = try keyring.client()
       let session = try user.session()
       let item = try user.store([("a", "b")], "x", session: session)
-      let (limit, invalid) = ("org.freedesktop.DBus.Error.LimitsExceeded", "org.freedesktop.DBus.Error.InvalidArgs")
+      let (limit, invalid) = (
+        "org.freedesktop.DBus.Error.LimitsExceeded", "org.freedesktop.DBus.Error.InvalidArgs"
+      )
       let paths = BusValue.objectPaths((0..<100_000).map { "\(item)\($0)" })
       let pairs = BusValue.strings((0..<100_000).map { ("name\($0)", "value") })
       let long = String(repeating: "x", count: 5 << 20)
@@ -133,7 +140,10 @@ struct HostileCallTests {
       try expect(limit, "ReadAlias", InterfaceName.service, BusUser.root, [.string(long)])
       try expect(
         invalid, "CreateItem", InterfaceName.collection, BusUser.defaultPath,
-        [BusUser.properties("x", [("a", "b")]), BusUser.secret(String(repeating: "x", count: (1 << 20) + 1), session), .boolean(true)])
+        [
+          BusUser.properties("x", [("a", "b")]),
+          BusUser.secret(String(repeating: "x", count: (1 << 20) + 1), session), .boolean(true),
+        ])
       try expect(
         limit, "SetSecret", InterfaceName.item, item,
         [BusUser.secret(long, session)])

@@ -126,7 +126,8 @@ final class BusUser {
 
   /// Subscribes to all signals of the service and its objects.
   func listen() throws {
-    try connection.handleSignals(matching: ["type='signal',path_namespace='\(Self.root)'"]) { [unowned self] signal in
+    try connection.handleSignals(matching: ["type='signal',path_namespace='\(Self.root)'"]) {
+      [unowned self] signal in
       guard let values = try? signal.values(limit: .max) else { return }
       signals.append(Signal(path: signal.path, member: signal.member, values: values))
     }

@@ -41,7 +41,8 @@ struct ServingPartsTests {
     watch.watch([folder.path, folder.path + "/later/deep"])
     #expect(!watch.isIncomplete)
     #expect(!watch.takeChanges())
-    try FileManager.default.createDirectory(atPath: folder.path + "/later/deep", withIntermediateDirectories: true)
+    try FileManager.default.createDirectory(
+      atPath: folder.path + "/later/deep", withIntermediateDirectories: true)
     #expect(watch.takeChanges())
     watch.watch([folder.path, folder.path + "/later/deep"])
     try Data("x".utf8).write(to: URL(fileURLWithPath: folder.path + "/later/deep/file"))

@@ -35,7 +35,8 @@ struct BusConnectionTests {
 
   static let values: [[BusValue]] = [
     [], [.byte(255)], [.boolean(true), .boolean(false)], [.int16(.min)], [.uint16(.max)], [.int32(.min)],
-    [.uint32(.max)], [.int64(.min)], [.uint64(.max)], [.double(-0.5)], [.string("")], [.string("käse\n\u{202e}")],
+    [.uint32(.max)], [.int64(.min)], [.uint64(.max)], [.double(-0.5)], [.string("")],
+    [.string("käse\n\u{202e}")],
     [.objectPath("/")], [.objectPath("/a/b_7f")], [.signature("a{sv}")], [.bytes(secret([]))],
     [.bytes(secret([0, 255, 0]))], [.array(element: "s", [])], [.objectPaths(["/a", "/b"])],
     [.array(element: "ay", [.bytes(secret([1])), .bytes(secret([]))])], [.strings([("a", "b"), ("c", "")])],

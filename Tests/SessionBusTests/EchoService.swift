@@ -46,8 +46,11 @@ final class EchoService: Sendable {
       }
     }
     let rule = "type='signal',sender='org.freedesktop.DBus',member="
-    try connection.handleSignals(matching: [rule + "'NameOwnerChanged'", rule + "'NameLost'"]) { [self] signal in
-      guard let values = try? signal.values(limit: 1000), case .string(let name)? = values.first else { return }
+    try connection.handleSignals(matching: [rule + "'NameOwnerChanged'", rule + "'NameLost'"]) {
+      [self] signal in
+      guard let values = try? signal.values(limit: 1000), case .string(let name)? = values.first else {
+        return
+      }
       received.withLock { $0.append("\(signal.member) \(name)") }
     }
     guard try connection.requestName(Self.name, replacing: false) == .owned else {
@@ -66,7 +69,8 @@ final class EchoService: Sendable {
     switch call.member {
     case "Fail": try connection.reply(to: call, error: "org.example.Error.Refused", "No.")
     case "Whisper":
-      try connection.signal("Told", of: "org.example.Echo", from: call.path, to: call.sender, [.string("you")])
+      try connection.signal(
+        "Told", of: "org.example.Echo", from: call.path, to: call.sender, [.string("you")])
       try connection.reply(to: call, [])
     case "Shout":
       try connection.signal("Told", of: "org.example.Echo", from: call.path, [.string("all")])

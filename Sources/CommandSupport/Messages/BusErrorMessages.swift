@@ -13,7 +13,8 @@ extension ErrorReport {
         hint: "`apt-get install libsystemd0` installs it on Debian")
     case .noAddress:
       self.init(
-        .cancelled, "cannot find the session bus: `DBUS_SESSION_BUS_ADDRESS` and `XDG_RUNTIME_DIR` are not set",
+        .cancelled,
+        "cannot find the session bus: `DBUS_SESSION_BUS_ADDRESS` and `XDG_RUNTIME_DIR` are not set",
         hint: "run the command in a desktop session, or start a bus with `dbus-run-session`")
     case .cannotConnect(let address, let problem):
       self.init(

@@ -9,7 +9,9 @@ struct BusInterface: Sendable {
   var properties: [BusProperty] = []
   var signals: [BusSignal] = []
   /// Reads the values of the properties: the one with a name, or all.
-  var read: @Sendable (_ call: MethodCall, _ name: String?) throws -> [(name: String, value: BusValue)] = { _, _ in [] }
+  var read: @Sendable (_ call: MethodCall, _ name: String?) throws -> [(name: String, value: BusValue)] = {
+    _, _ in []
+  }
 }
 
 /// A method of an interface.

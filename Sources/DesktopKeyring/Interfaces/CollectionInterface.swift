@@ -61,7 +61,9 @@ extension MethodCall {
   /// - Throws: `unknownMethod` if the object is of another kind.
   fileprivate var collection: CollectionID {
     get throws {
-      guard case .collection(let collection) = object else { throw ReplyError.unknownMethod("not a collection") }
+      guard case .collection(let collection) = object else {
+        throw ReplyError.unknownMethod("not a collection")
+      }
       return collection
     }
   }

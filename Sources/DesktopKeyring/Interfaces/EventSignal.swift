@@ -20,7 +20,8 @@ struct EventSignal: Equatable {
     case .itemChanged(let path, let owner): self.init(owner, InterfaceName.collection, "ItemChanged", path)
     case .itemDeleted(let path, let owner): self.init(owner, InterfaceName.collection, "ItemDeleted", path)
     case .serviceProperties(let changed): self.init(.service, InterfaceName.service, changed: changed)
-    case .collectionProperties(let path, let changed): self.init(path, InterfaceName.collection, changed: changed)
+    case .collectionProperties(let path, let changed):
+      self.init(path, InterfaceName.collection, changed: changed)
     case .itemProperties(let path, let changed): self.init(path, InterfaceName.item, changed: changed)
     case .promptCompleted(let path, let sender, let isDismissed, let result):
       self.init(
@@ -30,7 +31,8 @@ struct EventSignal: Equatable {
   }
 
   private init(
-    _ path: ObjectPath, _ interface: String, _ member: String, to receiver: String? = nil, _ values: [BusValue]
+    _ path: ObjectPath, _ interface: String, _ member: String, to receiver: String? = nil,
+    _ values: [BusValue]
   ) {
     (self.path, self.interface, self.member) = (path, interface, member)
     (self.receiver, self.values) = (receiver, values)

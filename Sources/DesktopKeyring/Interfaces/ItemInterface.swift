@@ -25,11 +25,14 @@ extension BusInterface {
     properties: [
       BusProperty("Locked", "b"),
       BusProperty("Attributes", "a{ss}") { call, value in
-        let answer = try call.service.setAttributes(WireValues.attributes(value), of: call.item, for: call.sender)
+        let answer = try call.service.setAttributes(
+          WireValues.attributes(value), of: call.item, for: call.sender)
         return MethodAnswer(answer) { [] }
       },
       BusProperty("Label", "s") { call, value in
-        MethodAnswer(try call.service.setLabel(WireValues.text(value), of: call.item, for: call.sender)) { [] }
+        MethodAnswer(try call.service.setLabel(WireValues.text(value), of: call.item, for: call.sender)) {
+          []
+        }
       },
       BusProperty("Created", "t"), BusProperty("Modified", "t"),
     ],

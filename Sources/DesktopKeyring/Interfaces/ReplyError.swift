@@ -15,7 +15,9 @@ struct ReplyError: Error, Equatable {
 
   static func invalidArguments(_ text: String) -> ReplyError { ReplyError(standard + "InvalidArgs", text) }
   static func unknownMethod(_ text: String) -> ReplyError { ReplyError(standard + "UnknownMethod", text) }
-  static func unknownInterface(_ text: String) -> ReplyError { ReplyError(standard + "UnknownInterface", text) }
+  static func unknownInterface(_ text: String) -> ReplyError {
+    ReplyError(standard + "UnknownInterface", text)
+  }
   static func unknownProperty(_ text: String) -> ReplyError { ReplyError(standard + "UnknownProperty", text) }
   static func readOnly(_ text: String) -> ReplyError { ReplyError(standard + "PropertyReadOnly", text) }
   static func limitsExceeded(_ text: String) -> ReplyError { ReplyError(standard + "LimitsExceeded", text) }

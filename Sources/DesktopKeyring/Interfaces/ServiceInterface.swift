@@ -18,7 +18,8 @@ extension BusInterface {
         "CreateCollection", [BusArgument("properties", "a{sv}"), BusArgument("alias", "s")],
         [BusArgument("collection", "o"), BusArgument("prompt", "o")]
       ) { call in
-        let label = try WireValues.dictionary(call.values[0])[PropertyKey.collectionLabel].map(WireValues.text)
+        let label = try WireValues.dictionary(call.values[0])[PropertyKey.collectionLabel].map(
+          WireValues.text)
         let (collection, prompt) = try call.service.createCollection(
           label: label, alias: WireValues.text(call.values[1]), for: call.sender)
         return .now([WireValues.value(collection), WireValues.value(prompt)])

@@ -7,7 +7,9 @@ extension BusInterface {
     name: InterfaceName.session,
     methods: [
       BusMethod("Close", [], []) { call in
-        guard case .session(let session) = call.object else { throw ReplyError.unknownMethod("not a session") }
+        guard case .session(let session) = call.object else {
+          throw ReplyError.unknownMethod("not a session")
+        }
         call.service.close(session, for: call.sender)
         return .now([])
       }

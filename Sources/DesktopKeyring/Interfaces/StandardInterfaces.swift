@@ -15,7 +15,9 @@ enum ObjectInterfaces {
   }
 
   /// Returns all interfaces of an object.
-  static func all(_ object: ServiceObject) -> [BusInterface] { [own(object), .properties, .introspectable, .peer] }
+  static func all(_ object: ServiceObject) -> [BusInterface] {
+    [own(object), .properties, .introspectable, .peer]
+  }
 }
 
 extension BusInterface {
@@ -24,16 +26,19 @@ extension BusInterface {
     name: InterfaceName.properties,
     methods: [
       BusMethod(
-        "Get", [BusArgument("interface_name", "s"), BusArgument("property_name", "s")], [BusArgument("value", "v")]
+        "Get", [BusArgument("interface_name", "s"), BusArgument("property_name", "s")],
+        [BusArgument("value", "v")]
       ) { call in
         let name = try WireValues.text(call.values[1])
         let (interface, property) = try find(name, in: WireValues.text(call.values[0]), call)
-        guard let value = try interface.read(call, property.name).first(where: { $0.name == name })?.value else {
+        guard let value = try interface.read(call, property.name).first(where: { $0.name == name })?.value
+        else {
           throw ReplyError.unknownProperty("no property \(name)")
         }
         return .now([.variant(value)])
       },
-      BusMethod("GetAll", [BusArgument("interface_name", "s")], [BusArgument("properties", "a{sv}")]) { call in
+      BusMethod("GetAll", [BusArgument("interface_name", "s")], [BusArgument("properties", "a{sv}")]) {
+        call in
         let name = try WireValues.text(call.values[0])
         let own = ObjectInterfaces.own(call.object)
         // An empty name means all interfaces, and only one has properties.
@@ -90,10 +95,14 @@ extension BusInterface {
   private static func find(
     _ name: String, in interfaceName: String, _ call: MethodCall
   ) throws -> (BusInterface, BusProperty) {
-    let interfaces = ObjectInterfaces.all(call.object).filter { interfaceName.isEmpty || $0.name == interfaceName }
+    let interfaces = ObjectInterfaces.all(call.object).filter {
+      interfaceName.isEmpty || $0.name == interfaceName
+    }
     guard !interfaces.isEmpty else { throw ReplyError.unknownInterface("no interface \(interfaceName)") }
     for interface in interfaces {
-      if let property = interface.properties.first(where: { $0.name == name }) { return (interface, property) }
+      if let property = interface.properties.first(where: { $0.name == name }) {
+        return (interface, property)
+      }
     }
     throw ReplyError.unknownProperty("no property \(name)")
   }

@@ -51,12 +51,14 @@ enum WireValues {
 
   /// Returns a secret.
   static func secret(_ value: BusValue) throws -> WireSecret {
-    guard case .structure(let members) = value, members.count == 4, case .objectPath(let session) = members[0],
+    guard case .structure(let members) = value, members.count == 4,
+      case .objectPath(let session) = members[0],
       case .bytes(let parameters) = members[1], case .bytes(let content) = members[2],
       case .string(let contentType) = members[3]
     else { throw mismatch(secretSignature) }
     return WireSecret(
-      session: ObjectPath(session), parameters: parameters.publicBytes(), value: content, contentType: contentType)
+      session: ObjectPath(session), parameters: parameters.publicBytes(), value: content,
+      contentType: contentType)
   }
 
   /// Returns the input of an algorithm.
@@ -85,7 +87,8 @@ enum WireValues {
 
   static func value(_ secret: WireSecret) -> BusValue {
     .structure([
-      value(secret.session), .bytes(SecretSlice(SecretBytes(copying: secret.parameters))), .bytes(secret.value),
+      value(secret.session), .bytes(SecretSlice(SecretBytes(copying: secret.parameters))),
+      .bytes(secret.value),
       .string(secret.contentType),
     ])
   }

@@ -88,7 +88,9 @@ package final class BusServer {
       matching: [rule + "'NameOwnerChanged',arg2=''", rule + "'NameLost',arg0='\(name)'"]
     ) { [unowned self] signal in
       // The bus sends nothing else.
-      guard let values = try? signal.values(limit: 1 << 12), case .string(let subject)? = values.first else { return }
+      guard let values = try? signal.values(limit: 1 << 12), case .string(let subject)? = values.first else {
+        return
+      }
       if signal.member == "NameLost" {
         if subject == name { end = .nameLost }
       } else if subject.hasPrefix(":") {
@@ -134,7 +136,9 @@ package final class BusServer {
     do {
       while try count < Self.messagesPerTurn && end == nil && connection.process() { count += 1 }
     } catch {
-      guard case BusError.system(_, let problem) = error, Self.disconnection.contains(problem) else { throw error }
+      guard case BusError.system(_, let problem) = error, Self.disconnection.contains(problem) else {
+        throw error
+      }
       return false
     }
     return true
@@ -214,8 +218,12 @@ package final class BusServer {
   ///
   /// - Throws: `unknownInterface`, `unknownMethod`; `invalidArguments` for another signature.
   private func find(_ call: BusMessage, of object: ServiceObject) throws -> BusMethod {
-    let interfaces = ObjectInterfaces.all(object).filter { call.interface == nil || $0.name == call.interface }
-    guard !interfaces.isEmpty else { throw ReplyError.unknownInterface("no interface \(call.interface ?? "")") }
+    let interfaces = ObjectInterfaces.all(object).filter {
+      call.interface == nil || $0.name == call.interface
+    }
+    guard !interfaces.isEmpty else {
+      throw ReplyError.unknownInterface("no interface \(call.interface ?? "")")
+    }
     for interface in interfaces {
       guard let method = interface.methods.first(where: { $0.name == call.member }) else { continue }
       guard method.inputSignature == call.signature else {

@@ -40,7 +40,9 @@ struct DesktopExamination {
         ? ([.ok(Self.subject, text)], true)
         : ([.note(Self.subject, text, advice: kind.advice)], false)
     } catch BusError.libraryMissing {
-      return ([.note(Self.subject, "libsystemd is not installed", advice: "`apt install libsystemd0`")], false)
+      return (
+        [.note(Self.subject, "libsystemd is not installed", advice: "`apt install libsystemd0`")], false
+      )
     } catch {
       // No bus, as on a server. Then no program can ask for the keyring.
       return ([], false)
@@ -69,7 +71,8 @@ struct DesktopExamination {
     if let first = files.first, first != installation.activationPath {
       return [
         .wrong(
-          Self.subject, "the bus starts the program in \(first) instead of Keytree", advice: "remove that file")
+          Self.subject, "the bus starts the program in \(first) instead of Keytree",
+          advice: "remove that file")
       ]
     }
     return [.ok(Self.subject, "the bus starts Keytree, as \(installation.activationPath) says")]
@@ -95,7 +98,8 @@ struct DesktopExamination {
 
   private var agent: [Diagnosis] {
     let path = gnupgHome.map { $0 + "/gpg-agent.conf" } ?? "gpg-agent.conf"
-    let options = GnuPGConfiguration.options(of: gnupgHome.flatMap { UserFile.text("\($0)/gpg-agent.conf") } ?? "")
+    let options = GnuPGConfiguration.options(
+      of: gnupgHome.flatMap { UserFile.text("\($0)/gpg-agent.conf") } ?? "")
     var list: [Diagnosis] = []
     if !options.contains(where: { $0.option == "no-allow-external-cache" }) {
       list.append(
@@ -130,7 +134,8 @@ struct DesktopExamination {
     guard !names.isEmpty, !names.contains(where: Self.knownDesktops.contains) else { return [] }
     return [
       .note(
-        Self.subject, "Chromium and programs made with Electron do not use the keyring on the desktop \(names[0])",
+        Self.subject,
+        "Chromium and programs made with Electron do not use the keyring on the desktop \(names[0])",
         advice: "start them with `--password-store=gnome-libsecret`")
     ]
   }

@@ -59,7 +59,8 @@ enum SecretServiceCommand: Command {
 
   private static func install(_ call: CommandCall) throws -> ExitCode {
     let installation = try DesktopInstallation(call.environment)
-    try installation.install(program: Repository.ownProgram ?? "/usr/bin/keytree", variables: try variables(call))
+    try installation.install(
+      program: Repository.ownProgram ?? "/usr/bin/keytree", variables: try variables(call))
     for path in installation.paths { call.console.print(path) }
     for line in notes(call) { call.console.say(line) }
     return .done
@@ -71,7 +72,8 @@ enum SecretServiceCommand: Command {
     call.console.say(
       removed.isEmpty
         ? "Nothing was removed: the files do not exist, or Keytree has not written them."
-        : "These files were removed. `systemctl --user stop \(DesktopInstallation.unitName)` stops the service.")
+        : "These files were removed. `systemctl --user stop \(DesktopInstallation.unitName)` stops the service."
+    )
     return .done
   }
 
@@ -102,7 +104,8 @@ enum SecretServiceCommand: Command {
 
   private static func serve(_ call: CommandCall) throws -> ExitCode {
     let address = try BusAddress.session(
-      variable: call.environment.text("DBUS_SESSION_BUS_ADDRESS"), runtimeFolder: call.environment.runtimeFolder)
+      variable: call.environment.text("DBUS_SESSION_BUS_ADDRESS"),
+      runtimeFolder: call.environment.runtimeFolder)
     let connection = try BusConnection(address: address)
     let (inbox, changes) = (ErrorInbox(), PendingChanges())
     let service = try service(call, inbox, changes)

@@ -120,7 +120,8 @@ struct DesktopClientTests {
       try session.start()
       for number in 0..<3 {
         let stored = try secretTool(
-          session, ["store", "--label=Demo", "number", "\(round).\(number)"], input: "secret \(round).\(number)")
+          session, ["store", "--label=Demo", "number", "\(round).\(number)"],
+          input: "secret \(round).\(number)")
         #expect(stored.status == 0, "\(stored.errors)")
       }
       // Another store is on its way when the service is killed.
@@ -140,7 +141,8 @@ struct DesktopClientTests {
     for round in 0..<4 {
       for number in 0..<3 {
         #expect(
-          try secretTool(session, ["lookup", "number", "\(round).\(number)"]).text == "secret \(round).\(number)")
+          try secretTool(session, ["lookup", "number", "\(round).\(number)"]).text
+            == "secret \(round).\(number)")
       }
     }
     session.stop()
@@ -154,10 +156,14 @@ struct DesktopClientTests {
     let client = try session.connect()
     var signals: [(member: String, values: [BusValue])] = []
     try client.handleSignals(
-      matching: ["type='signal',path_namespace='/org/freedesktop/secrets',interface='org.freedesktop.Secret.Collection'"]
+      matching: [
+        "type='signal',path_namespace='/org/freedesktop/secrets',interface='org.freedesktop.Secret.Collection'"
+      ]
     ) { signal in signals.append((signal.member, (try? signal.values(limit: 1 << 20)) ?? [])) }
     let root = "/org/freedesktop/secrets"
-    func call(_ member: String, _ interface: String, _ path: String, _ values: [BusValue]) throws -> [BusValue] {
+    func call(_ member: String, _ interface: String, _ path: String, _ values: [BusValue]) throws
+      -> [BusValue]
+    {
       try client.call(
         member, of: "org.freedesktop.Secret." + interface, at: path, in: DesktopSession.name, values)
     }

@@ -40,7 +40,8 @@ struct DesktopCommandTests {
     let output = Pipe()
     process.standardOutput = output
     try process.run()
-    #expect(String(decoding: output.fileHandleForReading.availableData, as: UTF8.self) == "org.example.Test\n")
+    #expect(
+      String(decoding: output.fileHandleForReading.availableData, as: UTF8.self) == "org.example.Test\n")
     let client = try session.connect()
     #expect(try client.owner(of: "org.example.Test") != nil)
     Glibc.kill(process.processIdentifier, SIGTERM)
@@ -60,7 +61,8 @@ struct DesktopCommandTests {
     #expect(noBus.status == 1)
     #expect(noBus.errors.contains("/nonexistent"))
     let noStore = try session.program.run(
-      ["secret-service"], variables: session.variables.merging(["KEYTREE_STORE": "/nonexistent/store"]) { $1 })
+      ["secret-service"], variables: session.variables.merging(["KEYTREE_STORE": "/nonexistent/store"]) { $1 }
+    )
     #expect(noStore.status == 3)
     #expect(noStore.errors.contains("/nonexistent/store"))
   }
@@ -77,7 +79,8 @@ struct DesktopCommandTests {
 
   // MARK: Installation
 
-  @Test("--install lets a bus with the usual configuration start the service, and --uninstall removes the files")
+  @Test(
+    "--install lets a bus with the usual configuration start the service, and --uninstall removes the files")
   func installation() throws {
     let program = try ProcessesProgram()
     try program.succeed(["init"])
@@ -98,7 +101,8 @@ struct DesktopCommandTests {
     let session = try DesktopSession(bus: bus)
     let client = try session.connect()
     let alias = try client.call(
-      "ReadAlias", of: "org.freedesktop.Secret.Service", at: "/org/freedesktop/secrets", in: DesktopSession.name,
+      "ReadAlias", of: "org.freedesktop.Secret.Service", at: "/org/freedesktop/secrets",
+      in: DesktopSession.name,
       [.string("default")])
     #expect(alias == [.objectPath("/org/freedesktop/secrets/collection/default")])
     let owner = try client.client(DesktopSession.name)
@@ -133,11 +137,14 @@ struct DesktopCommandTests {
     let activation = DesktopInstallation.activation("/opt/key tree", variables)
     #expect(
       activation.contains(
-        #"Exec=/usr/bin/env 'KEYTREE_STORE=/home/o'\\''neil/50 % "keys"\\$x' '/opt/key tree' secret-service"#))
+        #"Exec=/usr/bin/env 'KEYTREE_STORE=/home/o'\\''neil/50 % "keys"\\$x' '/opt/key tree' secret-service"#)
+    )
     let unit = DesktopInstallation.unit("/opt/key$ %tree", variables)
     #expect(unit.contains(#"ExecStart="/opt/key$$ %%tree" secret-service"#))
     #expect(unit.contains(#"Environment="KEYTREE_STORE=/home/o'neil/50 %% \"keys\"\\$x""#))
-    #expect(DesktopInstallation.activation("/usr/bin/keytree", []).contains("\nExec=/usr/bin/keytree secret-service\n"))
+    #expect(
+      DesktopInstallation.activation("/usr/bin/keytree", []).contains(
+        "\nExec=/usr/bin/keytree secret-service\n"))
   }
 
   @Test("install and uninstall exclude each other")

@@ -85,14 +85,18 @@ enum DesktopClient {
   static let secretToolReason = "secret-tool is not installed (Debian package libsecret-tools)"
   /// The path of Python, if it is installed with the module `secretstorage`.
   static let python: String? = {
-    guard let python = path("python3"), (try? GnuPGTool.run(python, ["-c", "import secretstorage"])) != nil else {
+    guard let python = path("python3"), (try? GnuPGTool.run(python, ["-c", "import secretstorage"])) != nil
+    else {
       return nil
     }
     return python
   }()
-  static let pythonReason = "the Python module secretstorage is not installed (Debian package python3-secretstorage)"
+  static let pythonReason =
+    "the Python module secretstorage is not installed (Debian package python3-secretstorage)"
 
   private static func path(_ name: String) -> String? {
-    ["/usr/bin/", "/usr/local/bin/"].map { $0 + name }.first { FileManager.default.isExecutableFile(atPath: $0) }
+    ["/usr/bin/", "/usr/local/bin/"].map { $0 + name }.first {
+      FileManager.default.isExecutableFile(atPath: $0)
+    }
   }
 }
