@@ -14,10 +14,10 @@ import Testing
 
     func open() { gate.withLock { $0 = true } }
 
-    func cachedPassphrases() throws -> CachedPassphrases {
+    func isUnlocked() throws -> Bool {
       queries.add()
       while !gate.withLock({ $0 }) { Thread.sleep(forTimeInterval: 0.005) }
-      return .all
+      return true
     }
 
     func forget() throws {}

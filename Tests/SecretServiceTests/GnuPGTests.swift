@@ -33,10 +33,19 @@ import Testing
       home.stopAgent()
       let clock = ManualClock()
       self.clock = clock
-      let (host, path, reports) = (store.host, store.path, reports)
+      service = try Self.service(store, clock, reports)
+    }
+
+    /// Starts another service on the same store, as after a restart.
+    func restarted() throws -> SecretService { try Self.service(store, clock, reports) }
+
+    private static func service(
+      _ store: GnuPGStore, _ clock: ManualClock, _ reports: Tally
+    ) throws -> SecretService {
+      let (host, path) = (store.host, store.path)
       var options = ServiceOptions(stateBase: host.stateBase, clock: { clock.now }, date: { 0 })
       options.report = { _ in reports.add() }
-      service = try SecretService(options: options) {
+      return try SecretService(options: options) {
         var host = host
         host.keepsIndex = true
         return try Keyring.open(at: path, host: host)
@@ -105,6 +114,22 @@ import Testing
     try world.service.finish(again.run())
     #expect(world.pinentry.count == 2)
     #expect(try !world.isLocked)
+  }
+
+  @Test func `a passphrase that was entered for one key unlocks both if they have the same`() throws {
+    let world = try World(try Pinentry.answering())
+    // Another program has used one of the keys.
+    _ = try Engine(world.store.gnupg, people: [.locked]).signed()
+    #expect(world.pinentry.count == 1)
+    let service = try world.restarted()
+    #expect(try !service.properties(of: .group("default")).isLocked)
+    #expect(world.pinentry.count == 1, "no dialog is shown to find out")
+    #expect(
+      try service.unlock([Self.path], for: Self.sender) == LockResult(paths: [Self.path], prompt: .none))
+    world.store.gnupg.stopAgent()
+    world.clock.advance(.seconds(1))
+    #expect(try service.properties(of: .group("default")).isLocked)
+    #expect(world.pinentry.count == 1)
   }
 
   @Test func `a cancelled dialog dismisses the prompt`() throws {
@@ -178,6 +203,18 @@ import Testing
     #expect(
       world.completion() == .promptCompleted(prompt, to: Self.sender, isDismissed: true, .path(.none)))
     #expect(try world.store.open().policy.groups["X"] == nil)
+  }
+}
+
+extension Engine {
+  fileprivate convenience init(_ home: GnuPGHome, people: [GnuPGKey]) {
+    self.init(
+      locations: home.locations, keyringID: "test", keys: GnuPGKey.files(people), interaction: .pinentry)
+  }
+
+  /// Signs as the owner of the store.
+  fileprivate func signed() throws -> [UInt8] {
+    try signDetached([1], signer: GnuPGKey.locked.fingerprint)
   }
 }
 

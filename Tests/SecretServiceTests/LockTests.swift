@@ -57,18 +57,6 @@ import Testing
     #expect(try service.properties(of: .group("default")).isLocked)
   }
 
-  @Test func `the passphrase of one key is enough once it is known to fit both`() throws {
-    agent.unlockedState = .some
-    world.clock.advance(.seconds(1))
-    #expect(try isLocked())
-    _ = try world.run(service.unlock([path], for: world.sender).prompt)
-    #expect(try !isLocked())
-    world.clock.advance(.seconds(1))
-    #expect(try !isLocked())
-    lockAgent()
-    #expect(try isLocked())
-  }
-
   @Test func `an agent that cannot be reached counts as locked`() throws {
     agent.failure = .agentUnreachable(detail: "test")
     world.clock.advance(.seconds(1))

@@ -154,7 +154,6 @@ final class ManualClock: Sendable {
 final class AgentDouble: KeyAgent {
   private struct State {
     var isUnlocked = true
-    var unlockedState = CachedPassphrases.all
     var agrees = true
     var questions: [String] = []
     var roundTrips = 0
@@ -183,22 +182,16 @@ final class AgentDouble: KeyAgent {
     set { state.withLock { $0.agrees = newValue } }
   }
 
-  /// The passphrases that the agent has cached after it was unlocked.
-  var unlockedState: CachedPassphrases {
-    get { state.withLock { $0.unlockedState } }
-    set { state.withLock { $0.unlockedState = newValue } }
-  }
-
   var questions: [String] { state.withLock { $0.questions } }
   var roundTrips: Int { state.withLock { $0.roundTrips } }
   var forgotten: Int { state.withLock { $0.forgotten } }
   var queries: Int { state.withLock { $0.queries } }
 
-  func cachedPassphrases() throws -> CachedPassphrases {
+  func isUnlocked() throws -> Bool {
     try state.withLock { state in
       state.queries += 1
       if let failure = state.failure { throw KeyringError.engine(failure, nil) }
-      return state.isUnlocked ? state.unlockedState : .none
+      return state.isUnlocked
     }
   }
 

@@ -12,6 +12,15 @@ extension Keyring {
     try engineCall { engine throws(EngineError) in try engine.cachedPassphrases(of: trusted.signer) }
   }
 
+  /// Returns true if the user's keys can be used now without a dialog. Uses both keys once.
+  package func canUseKeysSilently() -> Bool {
+    var host = host
+    host.interaction = .never
+    let silent = host.engine(for: policy.keyring, keys: trusted.keys)
+    // Any error means that the next use of the keys may need a dialog, and that use reports it.
+    return (try? silent.roundTrip(recipients: [trusted.signer], signer: trusted.signer)) != nil
+  }
+
   /// Makes the user's agent forget all cached passphrases.
   ///
   /// - Throws: `KeyringError.engine`, for example if the agent cannot be reached.

@@ -87,12 +87,14 @@ extension Engine {
       guard let key = session.home.table.keys[person] else { throw .unusableKey(person, .missing) }
       let now = Self.now
       let used = [KeyUse.encrypt, .sign].compactMap { key.subkey(for: $0, at: now)?.fingerprint }
-      let grips = try keygrips(of: person, in: session).filter { used.contains($0.subkey) }.map(\.grip)
-      let locked = try connection(session).keys().filter { key in
-        key.protection == .passphrase && grips.contains(key.keygrip)
+      let agentKeys = try connection(session).keys()
+      var (cached, missing): (Set<Fingerprint>, Int) = ([], 0)
+      for part in try keygrips(of: person, in: session) where used.contains(part.subkey) {
+        guard let key = agentKeys.first(where: { $0.keygrip == part.grip }), key.protection == .passphrase
+        else { continue }
+        if key.isCached { cached.insert(part.subkey) } else { missing += 1 }
       }
-      if locked.allSatisfy(\.isCached) { return .all }
-      return locked.contains(where: \.isCached) ? .some : .none
+      return missing == 0 ? .all : cached.isEmpty ? .none : .some(keys: cached)
     }
   }
 

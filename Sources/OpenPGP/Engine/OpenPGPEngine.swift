@@ -156,9 +156,9 @@ package protocol OpenPGPEngine: Sendable {
 package enum CachedPassphrases: Sendable, Equatable {
   /// All that are needed. Keys without a passphrase and keys on a card need none.
   case all
-  /// Those of one of the two keys. If both have the same passphrase, the agent can use the other key, too: it tries the
-  /// last passphrase for every key, but caches it only for the key for which it was entered.
-  case some
+  /// Those of these keys only. If both have the same passphrase, the agent can use the other key, too: it tries the last
+  /// passphrase for every key, but caches it only for the key for which it was entered.
+  case some(keys: Set<Fingerprint>)
   /// None.
   case none
 }

@@ -1,6 +1,5 @@
 internal import CSystem
 internal import Glibc
-internal import OpenPGP
 internal import Synchronization
 
 /// Whether the agent has the passphrases of the user's keys, as it has last answered.
@@ -13,9 +12,7 @@ final class AgentState {
   private let agent: any KeyAgent
   private let clock: @Sendable () -> Duration
   private let patience: Duration
-  private var known: (passphrases: CachedPassphrases, until: Duration)?
-  /// True if both keys were used after a passphrase was entered for one of them only, so that they have the same one.
-  private var haveSamePassphrase = false
+  private var known: (isLocked: Bool, until: Duration)?
   private var pending: Pending?
 
   /// A question whose answer was not used yet.
@@ -36,29 +33,13 @@ final class AgentState {
     (self.agent, self.clock, self.patience) = (agent, clock, patience)
   }
 
-  /// Returns true if the agent would have to ask the user for a passphrase.
+  /// Returns true if the agent would have to ask the user for a passphrase, or does not answer.
   func isLocked() -> Bool {
-    switch passphrases() {
-    case .all?: false
-    case .some?: !haveSamePassphrase
-    // An agent that cannot be asked counts as locked: using a key then reports the reason.
-    case CachedPassphrases.none?, nil: true
-    }
-  }
-
-  /// Notes that both keys were used, which may have needed a dialog.
-  func keysWereUsed() {
-    invalidate()
-    if passphrases() == .some { haveSamePassphrase = true }
-  }
-
-  /// Returns the answer of the agent; nil if it does not answer.
-  private func passphrases() -> CachedPassphrases? {
-    if let known, clock() < known.until { return known.passphrases }
+    if let known, clock() < known.until { return known.isLocked }
     let now = clock()
     if let last = pending {
       let isAnswered = last.question.answer(within: .zero) != nil
-      if last.isAbandoned, !isAnswered { return nil }
+      if last.isAbandoned, !isAnswered { return true }
       // An old answer may be outdated.
       if last.isAbandoned || isAnswered && last.asked + Self.lifetime <= now { pending = nil }
     }
@@ -66,7 +47,7 @@ final class AgentState {
     guard let answer = current.question.answer(within: patience) else {
       current.isAbandoned = true
       pending = current
-      return nil
+      return true
     }
     pending = nil
     known = (answer, now + Self.lifetime)
@@ -84,20 +65,20 @@ final class AgentState {
 
   /// One question to the agent.
   private final class Question: Sendable {
-    private let result = Mutex<CachedPassphrases?>(nil)
+    private let result = Mutex<Bool?>(nil)
     private let done = Signal()
 
     init(_ agent: any KeyAgent) {
       BackgroundThread.run { [self] in
         // Using a key reports the reason why the agent cannot be asked.
-        let answer = (try? agent.cachedPassphrases()) ?? CachedPassphrases.none
-        result.withLock { $0 = answer }
+        let isLocked = (try? !agent.isUnlocked()) ?? true
+        result.withLock { $0 = isLocked }
         done.set()
       }
     }
 
-    /// Returns the answer; nil if there is none in time.
-    func answer(within time: Duration) -> CachedPassphrases? {
+    /// Returns true if the agent is locked; nil if there is no answer in time.
+    func answer(within time: Duration) -> Bool? {
       if let known = result.withLock({ $0 }) { return known }
       done.wait(for: time)
       return result.withLock { $0 }

@@ -2,10 +2,10 @@ package import Keyring
 
 /// The user's keys, as far as the rules of locking need them. Tests replace it.
 package protocol KeyAgent: Sendable {
-  /// Returns whether the agent has the passphrases that reading and storing require. May wait for the agent.
+  /// Returns true if reading and storing require no passphrase from the user now. May wait for the agent.
   ///
   /// - Throws: The error of an agent that does not run or does not answer.
-  func cachedPassphrases() throws -> CachedPassphrases
+  func isUnlocked() throws -> Bool
 
   /// Makes the agent forget all passphrases.
   func forget() throws

@@ -1,14 +1,41 @@
 internal import Keyring
+internal import KeyringModel
+internal import OpenPGP
+internal import Synchronization
 
 /// The user's keys, as the agent of GnuPG has them.
-struct KeyringAgent: KeyAgent {
-  let store: OpenStore
+final class KeyringAgent: KeyAgent {
+  /// The result of using both keys while the agent had the passphrases of some of them only.
+  private struct Trial {
+    let keys: Set<Fingerprint>
+    let isUnlocked: Bool
+  }
 
-  func cachedPassphrases() throws -> CachedPassphrases { try store.keyring().cachedPassphrases() }
+  private let store: OpenStore
+  private let trial = Mutex<Trial?>(nil)
 
-  func forget() throws { try store.keyring().forgetPassphrases() }
+  init(store: OpenStore) { self.store = store }
+
+  func isUnlocked() throws -> Bool {
+    let keyring = try store.keyring()
+    switch try keyring.cachedPassphrases() {
+    case .all: return true
+    case .none: return false
+    case .some(let keys):
+      if let last = trial.withLock({ $0 }), last.keys == keys { return last.isUnlocked }
+      let isUnlocked = keyring.canUseKeysSilently()
+      trial.withLock { $0 = Trial(keys: keys, isUnlocked: isUnlocked) }
+      return isUnlocked
+    }
+  }
+
+  func forget() throws {
+    trial.withLock { $0 = nil }
+    try store.keyring().forgetPassphrases()
+  }
 
   func roundTrip(_ cancellation: Cancellation) throws {
+    trial.withLock { $0 = nil }
     try store.keyring().askForPassphrases(cancellation)
   }
 

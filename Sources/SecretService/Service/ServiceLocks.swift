@@ -203,7 +203,7 @@ extension SecretService {
   }
 
   func finishRoundTrip(_ id: RoundTripID, isUnlocked: Bool) {
-    if isUnlocked { agentState.keysWereUsed() } else { agentState.invalidate() }
+    agentState.invalidate()
     guard let trip = roundTrip, trip.id == id else { return reportLocks() }
     roundTrip = nil
     var results: [(PromptID, PromptResult)] = []
