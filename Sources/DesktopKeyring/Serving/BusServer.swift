@@ -19,6 +19,7 @@ package final class BusServer {
   private var nextTicket = 0
   private var pendingBytes = 0
   private var end: End?
+  private var isEnding = false
 
   /// The functions of the program that the server calls.
   package struct Hooks {
@@ -175,6 +176,7 @@ package final class BusServer {
 
   /// Lets a change of the store finish. It would survive the end of the process, but its sender would not know.
   private func finish(_ reason: End) -> End {
+    isEnding = true
     let limit = MonotonicClock.now + Self.farewell
     while queue.isBusy(.write), MonotonicClock.now < limit {
       var request = pollfd(fd: queue.descriptor, events: Int16(POLLIN), revents: 0)
@@ -267,7 +269,12 @@ package final class BusServer {
       if let call = done.call { reply(to: call, values) }
       if done.isChange { addToHistory() }
     } catch {
-      if let call = done.call { reply(to: call, error) } else { report(error) }
+      if let call = done.call {
+        reply(to: call, error)
+      } else if !isEnding {
+        // The signal that ends this process also ends git. The next command commits the change.
+        report(error)
+      }
     }
     sendEvents()
   }
