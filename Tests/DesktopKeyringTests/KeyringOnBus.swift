@@ -241,7 +241,7 @@ final class AgentDouble: KeyAgent {
   /// Answers one prompt: the user has entered the passphrase.
   func answer() { gate.signal() }
 
-  func cachedPassphrases() throws -> CachedPassphrases { isCached ? .all : .none }
+  func isUnlocked() throws -> Bool { isCached }
 
   func forget() throws { isCached = false }
 

@@ -36,7 +36,11 @@ final class KeyringAgent: KeyAgent {
 
   func roundTrip(_ cancellation: Cancellation) throws {
     trial.withLock { $0 = nil }
-    try store.keyring().askForPassphrases(cancellation)
+    let keyring = try store.keyring()
+    try keyring.askForPassphrases(cancellation)
+    // Both keys have just been used. Trying them again would take longer than the service waits for an answer.
+    let cached: CachedPassphrases = try keyring.cachedPassphrases()
+    if case .some(let keys) = cached { trial.withLock { $0 = Trial(keys: keys, isUnlocked: true) } }
   }
 
   func confirm(_ question: String, _ cancellation: Cancellation) throws -> Bool {
