@@ -30,6 +30,7 @@ let package = Package(
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     .systemLibrary(name: "CQREncode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"])]),
     .target(name: "CSystem"),
+    .target(name: "CSDBus"),
     .target(name: "Secrets", dependencies: ["CSystem"], swiftSettings: settings),
     .target(name: "Encoding", dependencies: ["CSystem", "CGcrypt", "Secrets"], swiftSettings: settings),
     .target(name: "FileSystem", dependencies: ["CSystem"], swiftSettings: settings),
@@ -55,6 +56,7 @@ let package = Package(
     .target(
       name: "Credentials", dependencies: ["Encoding", "Keyring", "KeyringModel", "Secrets"],
       swiftSettings: settings),
+    .target(name: "SessionBus", dependencies: ["CSDBus", "Secrets"], swiftSettings: settings),
     .target(
       name: "BrowserHost",
       dependencies: [
@@ -77,6 +79,9 @@ let package = Package(
         "CGcrypt", "CSystem", "Encoding", "FileSystem", "Keyring", "KeyringModel", "OpenPGP", "Secrets",
       ],
       swiftSettings: settings),
+    .target(
+      name: "DesktopKeyring", dependencies: ["CSystem", "SecretService", "Secrets", "SessionBus"],
+      swiftSettings: settings),
     .target(name: "Arguments", swiftSettings: settings),
     .target(
       name: "Interchange",
@@ -93,7 +98,7 @@ let package = Package(
       name: "CommandSupport",
       dependencies: [
         "Arguments", "Credentials", "Encoding", "Interchange", "Keyring", "KeyringModel", "OneTimePasswords",
-        "OpenPGP", "Secrets", "Sync", "Subprocess", "Terminal",
+        "OpenPGP", "Secrets", "SessionBus", "Sync", "Subprocess", "Terminal",
       ],
       swiftSettings: settings),
     .target(
@@ -113,12 +118,10 @@ let package = Package(
     .target(
       name: "KeytreeCLI",
       dependencies: [
-        "CSystem", "Arguments", "BrowserHost", "CommandSupport", "Credentials", "Encoding", "FileSystem",
-        "Interchange",
-        "Keyring",
-        "KeyringModel", "OneTimePasswords", "OpenPGP", "PasswordAudit", "Personalities", "Secrets",
-        "Subprocess", "Sync",
-        "Terminal",
+        "CSystem", "Arguments", "BrowserHost", "CommandSupport", "Credentials", "DesktopKeyring", "Encoding",
+        "FileSystem", "Interchange", "Keyring", "KeyringModel", "OneTimePasswords", "OpenPGP",
+        "PasswordAudit",
+        "Personalities", "SecretService", "Secrets", "SessionBus", "Subprocess", "Sync", "Terminal",
       ],
       swiftSettings: settings),
     .executableTarget(
@@ -177,6 +180,16 @@ let package = Package(
         "Encoding", "Keyring", "KeyringModel", "OpenPGP", "SecretService", "Secrets", "TestSupport",
       ],
       swiftSettings: settings),
+    .testTarget(
+      name: "DesktopKeyringTests",
+      dependencies: [
+        "DesktopKeyring", "Keyring", "KeyringModel", "OpenPGP", "SecretService", "Secrets", "SessionBus",
+        "TestSupport",
+      ],
+      swiftSettings: settings),
+    .testTarget(
+      name: "SessionBusTests", dependencies: ["CSystem", "Secrets", "SessionBus", "TestSupport"],
+      swiftSettings: settings),
     .testTarget(name: "ArgumentsTests", dependencies: ["Arguments"], swiftSettings: settings),
     .testTarget(
       name: "PasswordAuditTests",
@@ -189,9 +202,8 @@ let package = Package(
       name: "KeytreeCLITests",
       dependencies: [
         "Arguments", "BrowserHost", "CommandSupport", "Credentials", "Encoding", "Interchange", "Keyring",
-        "KeyringModel", "KeytreeCLI", "OpenPGP", "PasswordAudit", "Personalities", "Secrets", "Subprocess", "Sync",
-        "Terminal", "TestSupport",
-        "keytree",
+        "KeyringModel", "KeytreeCLI", "OpenPGP", "PasswordAudit", "Personalities", "Secrets", "SessionBus",
+        "Subprocess", "Sync", "Terminal", "TestSupport", "keytree",
       ],
       swiftSettings: settings),
   ]

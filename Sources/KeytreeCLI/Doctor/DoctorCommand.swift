@@ -51,7 +51,10 @@ enum DoctorCommand: Command {
     if let keyring = store.keyring { spent = spent + keyring.engineStatistics }
     let history = GitExamination(call).diagnoses(of: store.keyring)
     let browsers = BrowserExamination(call, store.keyring?.index).diagnoses
+    let desktop = DesktopExamination(
+      environment: call.environment, gnupgHome: store.keyring?.engineReport()?.userHome ?? host.gnupgHome)
     return [.ok("keytree", "version \(ProgramVersion.number)")] + list + history + browsers
+      + desktop.diagnoses
       + leftovers(call, path)
   }
 

@@ -1,0 +1,54 @@
+package import Keyring
+internal import Subprocess
+internal import Sync
+internal import Terminal
+
+/// Methods for programs that run for a long time and open the store again when its policy changes.
+extension CommandCall {
+  /// Returns a function that opens the keyring, on any thread, with an index that is kept in memory.
+  ///
+  /// - Throws: `storeLocationUnknown`.
+  package func keyringOpener() throws -> @Sendable () throws -> Keyring {
+    let path = try storePath()
+    var host = try host()
+    host.keepsIndex = true
+    let environment = environment
+    return { [host] in
+      try Keyring.open(in: try StoreFolder.open(path), host: host) {
+        Self.pastPolicies(of: path, environment)
+      }
+    }
+  }
+
+  /// Returns the policies in the history, or none if git cannot read it. In that case the store is not trusted, which
+  /// the keyring reports.
+  private static func pastPolicies(of path: String, _ environment: Environment) -> HistoricalPolicies {
+    let repository = try? Repository.find(store: path) { folder in
+      Git(
+        in: folder, searchPath: environment.searchPath,
+        environment: ProcessEnvironment(entries: environment.entries, locale: nil))
+    }
+    guard let repository, let steps = try? PolicyHistoryReader(in: repository).steps() else {
+      return HistoricalPolicies([])
+    }
+    return steps
+  }
+
+  /// Returns a function that commits the pending changes of the store, on any thread; nil if the store does not use git.
+  ///
+  /// - Throws: The errors of `Repository.find`; `KeyringError` if the store cannot be opened.
+  package func historyWriter() throws -> (@Sendable () throws -> Void)? {
+    guard let repository = try repository() else { return nil }
+    let (folder, host) = (try store.folder(), try host())
+    return {
+      let committer = Committer(repository: repository, tree: folder, timeout: host.lockTimeout) {
+        Keyring.ownName(in: folder, host: host)
+      }
+      do {
+        _ = try committer.commitPending()
+      } catch {
+        throw NotCommittedError(error)
+      }
+    }
+  }
+}
