@@ -38,16 +38,22 @@ struct ClientCertificateTests {
     #expect(try world.erase(Self.question) == 0)
   }
 
-  @Test("an item with the name of the file is used on every machine")
+  @Test("an item with the name of the file is read on every machine, and neither replaced nor erased")
   func name() throws {
     let world = try GitWorld()
-    try world.keyring.add(
+    let shared = try world.keyring.add(
       NewItem(itemClass: .genericPassword, attributes: ["service": "cert", "account": "client.pem"]),
       secret: SecretBytes(text: "secret"))
     #expect(try world.get(Self.question) == "username=\npassword=secret\n")
+    // What git has received is not stored again.
     #expect(try !world.store(Self.question + "password=secret\n"))
-    #expect(try world.store(Self.question + "password=new\n"))
     #expect(try world.items().count == 1)
+    #expect(try world.erase(Self.question + "password=secret\n") == 0)
+    #expect(try world.store(Self.question + "password=new\n"))
+    #expect(try world.items().count == 2 && world.keyring.text(of: shared) == "secret")
+    #expect(try world.get(Self.question) == "username=\npassword=new\n")
+    #expect(try world.erase(Self.question + "password=new\n") == 1)
+    #expect(try world.items() == [shared])
   }
 
   @Test(
@@ -87,7 +93,25 @@ struct ClientCertificateTests {
     let certificates = ClientCertificates(keyring)
     let path = Array("/home/alice/client.pem".utf8)
     #expect(throws: CredentialError.self) { _ = try certificates.get(path) }
-    #expect(throws: CredentialError.self) { try certificates.erase(path, nil) }
-    #expect(try keyring.text(of: item) == "of ops")
+    // Only the item with the path is replaced and erased.
+    #expect(try certificates.store(path, SecretSlice(SecretBytes(text: "new"))))
+    #expect(try certificates.erase(path, nil))
+    #expect(try keyring.text(of: item) == "of ops" && keyring.find(Query()).items == [item])
+  }
+
+  @Test("a passphrase is never stored in an item of another group that has the name of the file")
+  func planted() throws {
+    let world = try GitWorld()
+    let eve = EngineDouble.fingerprint(2)
+    try world.store.join(eve, "ops")
+    let keyring = try world.store.open()
+    var new = NewItem(itemClass: .genericPassword, attributes: ["service": "cert", "account": "client.pem"])
+    new.group = "ops"
+    let planted = try keyring.add(new, secret: SecretBytes(text: "x"))
+    let path = Array("/home/alice/client.pem".utf8)
+    #expect(try ClientCertificates(keyring).store(path, SecretSlice(SecretBytes(text: "passphrase"))))
+    #expect(try keyring.text(of: planted) == "x")
+    let stored = try #require(try keyring.find(Query()).items.first { $0.id != planted.id })
+    #expect(stored.group == GroupName.default)
   }
 }

@@ -6,7 +6,8 @@ internal import Secrets
 /// the certificate (`http.sslCert` with `http.sslCertPasswordProtected`, git-config(1)).
 ///
 /// A passphrase is a generic password of the service `cert`, whose account is the path as git sends it, or the last part
-/// of that path. The second form applies to machines with different folders, like that of the passphrases of ssh.
+/// of that path. The second form is for reading only: it applies to machines with different folders, like that of the
+/// passphrases of ssh, and another certificate can have the same file name.
 struct ClientCertificates {
   private static let service: AttributeValue = "cert"
 
@@ -36,16 +37,18 @@ struct ClientCertificates {
     return (answer, record.reference)
   }
 
-  /// Stores a passphrase, replacing the one that would be found.
+  /// Stores a passphrase under the path of the certificate.
   ///
-  /// - Returns: True if anything in the store has changed.
+  /// - Returns: True if anything in the store has changed. A passphrase that is already found is not stored again.
   /// - Throws: The errors of `get(_:)`; `contended`.
   func store(_ path: [UInt8], _ passphrase: SecretSlice) throws -> Bool {
-    let item = try find(path)?.item ?? item(path)
-    return try item.store(passphrase)
+    if let (item, record) = try find(path), try item.secret(of: record).isEqual(to: passphrase) {
+      return false
+    }
+    return try item(path).store(passphrase)
   }
 
-  /// Erases a passphrase that was rejected.
+  /// Erases the passphrase under the path of a certificate, because it was rejected.
   ///
   /// - Parameters:
   ///   - path: The path of the certificate.
@@ -53,7 +56,8 @@ struct ClientCertificates {
   /// - Returns: True if it was erased.
   /// - Throws: The errors of `get(_:)`.
   func erase(_ path: [UInt8], _ rejected: SecretSlice?) throws -> Bool {
-    guard let (item, record) = try find(path) else { return false }
+    let item = item(path)
+    guard let record = try item.find() else { return false }
     if let rejected, try !item.secret(of: record).isEqual(to: rejected) { return false }
     do {
       return try keyring.delete([record], ifUnchanged: true)

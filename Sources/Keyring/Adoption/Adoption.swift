@@ -22,7 +22,7 @@ package struct Adoption: Sendable {
   package enum Content: Sendable {
     /// The parts of a login, for a new file.
     case login([Part])
-    /// The secret of the changed item.
+    /// The new secret of the item that the file changes.
     case secret(SecretSlice)
   }
 
@@ -66,6 +66,9 @@ extension Keyring {
         case (.changed(let record), .secret(let secret)):
           let new = try changes.accept(digest, as: record, secret: secret.copy())
           outcomes.append(new.map { .adopted([$0]) } ?? .changedSince)
+        case (.kept(let record), .secret(let secret)):
+          let new = try changes.accept(digest, from: adoption.file.path, as: record, secret: secret.copy())
+          outcomes.append(new.map { .adopted([$0]) } ?? .changedSince)
         case (_, .login(let parts)): outcomes.append(try adopt(adoption.file.path, digest, parts, &changes))
         case (.added, .secret): outcomes.append(.changedSince)
         }
@@ -95,8 +98,8 @@ extension Keyring {
     return .adopted(records)
   }
 
-  /// Undoes what other programs have done: restores the files of changed items, and moves new files to a quarantine
-  /// folder. Needs no secret key.
+  /// Undoes what other programs have done: restores the files of changed items, and moves all other files to a
+  /// quarantine folder. Needs no secret key.
   ///
   /// - Parameters:
   ///   - undone: The files.
@@ -116,7 +119,7 @@ extension Keyring {
     do {
       for file in undone {
         switch file.kind {
-        case .added:
+        case .added, .kept:
           // A file that is too large to read is moved, too.
           guard try Keyring.isThere(file.path, in: tree) else { continue }
           if file.digest != nil, try message(of: file) == nil { continue }
@@ -136,6 +139,46 @@ extension Keyring {
     let count = done.count
     try transaction.commit(
       under: lock, subject: "undo \(count == 1 ? "1 change" : "\(count) changes") by other programs")
+    return done
+  }
+
+  /// Restores the files of items that other programs have changed, and keeps the changed files at second paths, where
+  /// they can still be adopted. Needs no secret key.
+  ///
+  /// - Parameters:
+  ///   - changed: The changed files.
+  ///   - originals: As for ``undo(_:originals:)``.
+  /// - Returns: The paths of the files that were restored.
+  /// - Throws: The errors of ``undo(_:originals:)``.
+  package func separate(
+    _ changed: [ForeignFile], originals: [String: [UInt8]]
+  ) throws(KeyringError) -> [String] {
+    try requireTrust()
+    let lock = try StoreLock(tree, timeout: host.lockTimeout)
+    try Transaction.recover(in: tree, under: lock)
+    var transaction = Transaction(in: tree)
+    var done: [String] = []
+    do {
+      for file in changed {
+        guard case .changed(let record) = file.kind, let original = originals[file.path],
+          ContentDigest(of: original) == record.sealed, let bytes = try message(of: file),
+          try verifiedRecords(of: [record]).first?.record == record
+        else { continue }
+        try transaction.place(bytes, at: SecondPath.of(file.path, ContentDigest(of: bytes)))
+        try transaction.place(original, at: file.path)
+        done.append(file.path)
+      }
+    } catch {
+      transaction.abandon()
+      throw error
+    }
+    if done.isEmpty {
+      transaction.abandon()
+      return []
+    }
+    let count = done.count
+    try transaction.commit(
+      under: lock, subject: "restore \(count == 1 ? "1 file" : "\(count) files") that other programs changed")
     return done
   }
 }
