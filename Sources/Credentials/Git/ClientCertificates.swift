@@ -42,10 +42,13 @@ struct ClientCertificates {
   /// - Returns: True if anything in the store has changed. A passphrase that is already found is not stored again.
   /// - Throws: The errors of `get(_:)`; `contended`.
   func store(_ path: [UInt8], _ passphrase: SecretSlice) throws -> Bool {
-    if let (item, record) = try find(path), try item.secret(of: record).isEqual(to: passphrase) {
+    let exact = item(path)
+    if try exact.find() == nil, let (item, record) = try find(path),
+      try item.secret(of: record).isEqual(to: passphrase)
+    {
       return false
     }
-    return try item(path).store(passphrase)
+    return try exact.store(passphrase)
   }
 
   /// Erases the passphrase under the path of a certificate, because it was rejected.
