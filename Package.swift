@@ -91,11 +91,18 @@ let package = Package(
       ],
       swiftSettings: settings),
     .target(
+      name: "PasswordAudit",
+      dependencies: [
+        "CSystem", "CommandSupport", "Encoding", "Keyring", "KeyringModel", "OpenPGP", "Secrets", "Terminal",
+      ],
+      swiftSettings: settings),
+    .target(
       name: "KeytreeCLI",
       dependencies: [
         "CSystem", "Arguments", "CommandSupport", "Credentials", "Encoding", "FileSystem", "Interchange",
         "Keyring",
-        "KeyringModel", "OneTimePasswords", "OpenPGP", "Personalities", "Secrets", "Subprocess", "Sync",
+        "KeyringModel", "OneTimePasswords", "OpenPGP", "PasswordAudit", "Personalities", "Secrets",
+        "Subprocess", "Sync",
         "Terminal",
       ],
       swiftSettings: settings),
@@ -147,10 +154,18 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(name: "ArgumentsTests", dependencies: ["Arguments"], swiftSettings: settings),
     .testTarget(
+      name: "PasswordAuditTests",
+      dependencies: [
+        "CommandSupport", "Encoding", "Keyring", "KeyringModel", "PasswordAudit", "Secrets", "Terminal",
+        "TestSupport",
+      ],
+      swiftSettings: settings),
+    .testTarget(
       name: "KeytreeCLITests",
       dependencies: [
         "Arguments", "CommandSupport", "Credentials", "Encoding", "Interchange", "Keyring", "KeyringModel",
-        "KeytreeCLI", "OpenPGP", "Personalities", "Secrets", "Subprocess", "Sync", "Terminal", "TestSupport",
+        "KeytreeCLI", "OpenPGP", "PasswordAudit", "Personalities", "Secrets", "Subprocess", "Sync",
+        "Terminal", "TestSupport",
         "keytree",
       ],
       swiftSettings: settings),

@@ -52,6 +52,8 @@ struct ClientCertificateTests {
     #expect(try world.store(Self.question + "password=new\n"))
     #expect(try world.items().count == 2 && world.keyring.text(of: shared) == "secret")
     #expect(try world.get(Self.question) == "username=\npassword=new\n")
+    let other = "protocol=cert\nhost=\nusername=\npath=/home/bob/client.pem\n"
+    #expect(try world.get(other) == "username=\npassword=secret\n")
     #expect(try world.erase(Self.question + "password=new\n") == 1)
     #expect(try world.items() == [shared])
   }
@@ -87,13 +89,29 @@ struct ClientCertificateTests {
     try world.store(Self.question + "password=secret\n")
     try world.store.changePolicy { $0.groups["ops"] = [world.store.owner] }
     let keyring = try world.store.open()
+    let file = Array("/home/alice/client.pem".utf8)
+    var new = NewItem(
+      itemClass: .genericPassword, attributes: ["service": "cert", "account": AttributeValue(text: file)])
+    new.group = "ops"
+    let item = try keyring.add(new, secret: SecretBytes(text: "of ops"))
+    let certificates = ClientCertificates(keyring)
+    #expect(throws: CredentialError.self) { _ = try certificates.get(file) }
+    #expect(throws: CredentialError.self) { try certificates.erase(file, nil) }
+    #expect(try keyring.text(of: item) == "of ops")
+  }
+
+  @Test("an item of another group with the file name is neither replaced nor erased")
+  func fileName() throws {
+    let world = try GitWorld()
+    try world.store(Self.question + "password=secret\n")
+    try world.store.changePolicy { $0.groups["ops"] = [world.store.owner] }
+    let keyring = try world.store.open()
     var new = NewItem(itemClass: .genericPassword, attributes: ["service": "cert", "account": "client.pem"])
     new.group = "ops"
     let item = try keyring.add(new, secret: SecretBytes(text: "of ops"))
     let certificates = ClientCertificates(keyring)
     let path = Array("/home/alice/client.pem".utf8)
     #expect(throws: CredentialError.self) { _ = try certificates.get(path) }
-    // Only the item with the path is replaced and erased.
     #expect(try certificates.store(path, SecretSlice(SecretBytes(text: "new"))))
     #expect(try certificates.erase(path, nil))
     #expect(try keyring.text(of: item) == "of ops" && keyring.find(Query()).items == [item])

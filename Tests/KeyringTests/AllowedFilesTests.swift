@@ -16,6 +16,7 @@ import Testing
     ("items/generic-password/head/git~0123456789.gpg", nil),
     // Programs that read pass stores choose their own names.
     ("items/Email/My Bank.gpg", nil), ("items/x.gpg", nil),
+    ("items/internet-password/x (1f2e3d4c).gpg", nil),
     ("conflicts/\(String(repeating: "0", count: 32))/\(String(repeating: "a", count: 64)).gpg", nil),
     (nil, .name), ("", .name), ("index/FF.jsonl", .name), ("index/00.jsonl/x", .name), ("index/x", .name),
     ("index", .name),

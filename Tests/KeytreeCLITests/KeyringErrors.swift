@@ -26,6 +26,7 @@ enum KeyringErrors {
         (CommandError.keyFile(.other(person), source: "x"), .recipientUnusable),
         (CommandError.keyFile(.engine(.engineMissing(detail: evil)), source: "x"), .failure),
         (CommandError.severalPeople(evil, ["a", "b"]), .ambiguous),
+        (CommandError.severalKeysWithMail(evil, ["a", "b"]), .ambiguous),
       ]
   }
 

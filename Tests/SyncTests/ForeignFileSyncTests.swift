@@ -134,6 +134,28 @@ import Testing
     #expect(try Set(found.map { try text(1, $0) }) == ["one", "two"])
   }
 
+  /// Phone apps put entries without a folder there.
+  @Test(arguments: ["items/internet-password/direct.example.gpg", "items/generic-password/wifi.gpg"])
+  func `a message directly in the folder of a class is moved to a path that no item can have`(
+    path: String
+  ) throws {
+    try phone(path, "claim")
+    // The folder of this item has the path of the first file.
+    try clones.add(0, "direct.example.gpg", "me", "mine")
+    let report = try clones.sync(0)
+    #expect(report.refused.isEmpty)
+    let found = report.foreignFiles.map(\.path)
+    #expect(found.count == 1 && found.allSatisfy { $0.hasPrefix("\(path.dropLast(4)) (") }, "\(found)")
+    #expect(try foreign(0) == found && text(0, found[0]) == "claim")
+    try expectSame()
+    #expect(try foreign(1) == found)
+    #expect(try clones.open(1).text(of: clones.item(1, "direct.example.gpg")) == "mine")
+    // The app receives the new path, and changes the file there.
+    try phone(found[0], "new claim")
+    try expectSame()
+    #expect(try foreign(1) == found && text(1, found[0]) == "new claim")
+  }
+
   /// Returns the path at which a merge keeps the file that the phone has changed.
   private func second() throws -> String {
     let bytes = Array(try Data(contentsOf: URL(fileURLWithPath: "\(clones.paths[2])/\(itemFile)")))
@@ -220,7 +242,11 @@ import Testing
     try expectSame()
     let keyring = try clones.open(0)
     let second = try second()
-    #expect(try keyring.undo(keyring.foreignFiles(), originals: [:]) == [second])
+    let done = try keyring.undo(keyring.foreignFiles(), originals: [:])
+    guard case .quarantined? = done[second] else {
+      Issue.record("\(done)")
+      return
+    }
     try expectSame()
     #expect(try clones.open(1).text(of: item) == "old" && foreign(1).isEmpty)
     try clones.expectSound(1)

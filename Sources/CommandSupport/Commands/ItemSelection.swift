@@ -103,7 +103,7 @@ package struct ItemSelection: Sendable {
   }
 
   /// The same selection for the fields of the selected items, which a name alone does not select.
-  var ofFields: ItemSelection {
+  package var ofFields: ItemSelection {
     var selection = self
     selection.alternatives = alternatives.map(\.ofFields)
     return selection

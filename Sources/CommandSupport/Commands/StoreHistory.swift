@@ -28,8 +28,8 @@ extension CommandCall {
 
   /// Returns the committer, and queries git early, so that its answers are available when the change is made.
   ///
-  /// - Returns: nil if the store does not exist yet, if it does not use git, or if it cannot be opened. The command
-  ///   itself then reports the reason.
+  /// - Returns: nil if the store does not exist yet, if it does not use git, if its policy was not accepted, or if it
+  ///   cannot be opened. The command itself then reports the reason.
   package func prepareCommit() -> Committer? {
     try? committer(asksEarly: true)
   }
@@ -62,6 +62,8 @@ extension CommandCall {
     let host = try host()
     // If the store does not exist or cannot be opened, the command reports that itself.
     guard let folder = try? store.folder() else { return nil }
+    // Before the user has accepted a policy, a clone gets no commits of its own.
+    guard Keyring.ownName(in: folder, host: host) != nil else { return nil }
     do {
       guard let repository = try repository() else { return nil }
       return Committer(
@@ -119,10 +121,6 @@ extension CommandCall {
     }
   }
 
-  /// The number of bytes at the beginning of an encrypted file that contain a part of the encrypted session key. Two
-  /// encryptions of a secret differ there, and damage elsewhere leaves them as they are.
-  private static let headSize = 64
-
   /// Restores item files that are missing or damaged in the store from the history.
   ///
   /// - Returns: the repairs.
@@ -138,7 +136,7 @@ extension CommandCall {
     // A file that a phone app has encrypted is not damaged: a member accepts or undoes it with `adopt`.
     for file in try keyring.foreignFiles() where file.item != nil {
       guard let original = found[file.path], let bytes = try keyring.message(of: file) else { continue }
-      if !bytes.prefix(Self.headSize).elementsEqual(original.prefix(Self.headSize)) { found[file.path] = nil }
+      if !Keyring.isDamagedCopy(bytes, of: original) { found[file.path] = nil }
     }
     let damaged = lost.reduce(into: [:]) { $0.merge($1.damaged) { $1 } }
     return try keyring.restore(found, replacing: damaged)

@@ -7,7 +7,7 @@ internal import Terminal
 package struct ForeignFileEntry {
   /// The file.
   package let file: ForeignFile
-  /// The author of the commit with the file, as git has it; nil if the file is not committed. Nobody has verified it.
+  /// The author of the commit with the file, as git has it; nil if the file is not committed. It is not verified.
   package let author: String?
   /// The time of that commit or, if there is none, of the file.
   package let time: Timestamp
@@ -24,7 +24,9 @@ package struct ForeignFileEntry {
   package var line: String {
     guard let item = file.item else { return "\(name): added on \(time.day), \(origin)" }
     let change = file.replacesItemFile ? "changed" : "a change of \(item.reference.text)"
-    return "\(name): \(change) on \(time.day), record of \(item.secretModified.day), \(origin)"
+    let recorded = item.secretModified
+    return
+      "\(name): \(change) on \(time.day(besides: recorded)), record of \(recorded.day(besides: time)), \(origin)"
   }
 
   /// The members of the JSON object.
@@ -47,13 +49,17 @@ extension CommandCall {
 
   /// Returns the files that other programs have added or changed, with the facts about their origin.
   ///
+  /// - Parameters:
+  ///   - keyring: The store.
+  ///   - shown: The number of files whose origin is shown; nil for all.
   /// - Throws: The errors of `Keyring.foreignFiles()`. An error of git is not one: the file then has no author.
-  package func foreignFiles(in keyring: Keyring) throws -> [ForeignFileEntry] {
+  package func foreignFiles(in keyring: Keyring, shown: Int? = nil) throws -> [ForeignFileEntry] {
     let files = try keyring.foreignFiles()
     // The command that needs git reports why it cannot be used; a list is useful without it.
     let repository = files.isEmpty ? nil : try? self.repository()
+    let limit = min(shown ?? Self.lookupLimit, Self.lookupLimit)
     return files.enumerated().map { number, file in
-      let commit = number < Self.lookupLimit ? try? repository?.commit(of: file, in: keyring) : nil
+      let commit = number < limit ? try? repository?.commit(of: file, in: keyring) : nil
       return ForeignFileEntry(
         file: file, author: commit.map { "\($0.author) <\($0.mail)>" }, time: commit?.time ?? file.modified)
     }
@@ -61,15 +67,10 @@ extension CommandCall {
 
   /// Returns the findings of a check in which changes by other programs are named, with the times of their commits.
   package func namingChanges(in findings: [Finding], _ keyring: Keyring) throws -> [Finding] {
-    guard findings.contains(where: { $0.kind == .damaged(.notAsRecorded) }) else { return findings }
-    let found = try foreignFiles(in: keyring)
-    let times = Dictionary(found.map { ($0.file.path, $0) }) { first, _ in first }
-    return findings.map { finding in
-      guard finding.kind == .damaged(.notAsRecorded), let entry = times[finding.path],
-        let item = entry.file.item
-      else { return finding }
-      return Finding(
-        finding.path, .changed(recorded: item.secretModified, found: entry.time), commit: finding.commit)
+    // As for ``foreignFiles(in:shown:)``: without git, the time is that of the file.
+    let repository = try? self.repository()
+    return try keyring.namingChanges(in: findings) { file in
+      (try? repository?.commit(of: file, in: keyring))?.time ?? file.modified
     }
   }
 }

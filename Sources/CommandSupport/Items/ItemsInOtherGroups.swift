@@ -41,11 +41,11 @@ extension CommandCall {
         + ErrorReport.quote(item.group))
   }
 
-  /// Returns the groups of the items with the class and the primary key of an item, sorted.
+  /// Returns the groups of the items that have the name of an item, sorted.
   private func groups(ofItemsLike item: NewItem, in index: Index) throws -> [String] {
     let key = PrimaryKey(itemClass: item.itemClass, attributes: item.attributes, group: "")
     var predicates: [Predicate] = []
-    for (name, value) in key.values {
+    for (name, value) in ItemsWithName.sharedAttributes(of: key) {
       // Values of other types can be equal in several forms.
       guard case .string = value else { continue }
       predicates.append(.equal(name, value))
@@ -54,9 +54,6 @@ extension CommandCall {
     query.includesFields = true
     let matches = try index.find(query)
     explain(matches.statistics)
-    let same = matches.items.filter { record in
-      PrimaryKey(itemClass: record.itemClass, attributes: record.attributes, group: "") == key
-    }
-    return Set(same.map(\.group)).sorted()
+    return ItemsWithName(matches.items).groups(ofItemsLike: key)
   }
 }

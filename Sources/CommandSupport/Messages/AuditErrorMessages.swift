@@ -32,7 +32,8 @@ extension BreachListError: ReportableError {
     case .badLine(let path):
       ErrorReport(
         .failure,
-        "\(path) is not a list of breached passwords: a line is not 40 hexadecimal digits and a count",
+        "\(path) is not a list of breached passwords: a line is not a count after 40 hexadecimal digits, or after as "
+          + "many as the first line has (at least 10)",
         hint: hint)
     case .isNTLM(let path):
       ErrorReport(

@@ -26,6 +26,8 @@ package enum CommandError: Error, Equatable {
   case keyFile(KeyFile.Problem, source: String)
   /// More than one person of the keyring matches; each as displayed.
   case severalPeople(String, [String])
+  /// More than one key in the user's GnuPG keyring has a mail address; each as displayed.
+  case severalKeysWithMail(String, [String])
   /// Any other failure.
   case other(ExitCode, message: String, hint: String)
 }

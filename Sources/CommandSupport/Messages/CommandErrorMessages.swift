@@ -42,6 +42,10 @@ extension ErrorReport {
       self.init(
         .ambiguous, "\(people.count) people match \(Self.quote(name))", hint: "give the fingerprint",
         details: people.map { "  " + $0 })
+    case .severalKeysWithMail(let mail, let keys):
+      self.init(
+        .ambiguous, "\(keys.count) keys in your GnuPG keyring have the address \(Self.quote(mail))",
+        hint: "give the fingerprint", details: keys.map { "  " + $0 })
     case .other(let code, let message, let hint):
       self.init(code, message, hint: hint)
     case .storeLocationUnknown(let reason):

@@ -14,7 +14,8 @@ extension Finding.Kind {
     case .itemMissing: "the item is in the index, but its files are missing"
     case .notAdopted: "this file has no record: another program created it, or the record was lost"
     case .changed(let recorded, let found):
-      "another program changed this file\(found.map { " on \($0.day)" } ?? ""); its record is of \(recorded.day)"
+      "another program changed this file\(found.map { " on \($0.day(besides: recorded))" } ?? ""); its record is of "
+        + (found.map(recorded.day(besides:)) ?? recorded.day)
     case .notInIndex: "this item is not in the index"
     case .damaged(let damage): damage.message
     case .bindingMismatch(let mismatch): "binding mismatch: \(mismatch.message)"
@@ -85,6 +86,11 @@ extension Finding.Kind {
 extension Timestamp {
   /// The date in UTC, such as `2026-11-22`.
   package var day: String { String(rfc3339.prefix(10)) }
+
+  /// Returns the date in UTC, with the time to the minute if another time is on the same day.
+  func day(besides other: Timestamp) -> String {
+    day == other.day ? "\(day) \(rfc3339.dropFirst(11).prefix(5))" : day
+  }
 }
 
 extension StrayReason {

@@ -217,6 +217,15 @@ extension Fingerprint {
   }
 }
 
+extension Fingerprint {
+  /// The digits in groups of four, as gpg prints them, which people can compare.
+  package var inGroups: String {
+    let digits = Array(text)
+    return stride(from: 0, to: digits.count, by: 4)
+      .map { String(digits[$0..<min($0 + 4, digits.count)]) }.joined(separator: " ")
+  }
+}
+
 extension KeyProblem {
   /// True if the key has expired, so that its owner can extend it.
   package var isExpired: Bool { if case .expired = self { true } else { false } }

@@ -68,10 +68,24 @@ extension ErrorReport {
         .notFound, "nothing was cloned: the top folder of \(url) is not a store",
         hint:
           "if the store is in a subfolder, clone the repository with git and give the folder with `--store`")
-    case .severalBranches(let url, let branches):
+    case .emptyRepository(let url):
+      self.init(
+        .notFound, "nothing was cloned: \(url) is empty",
+        hint:
+          "push a store to it first, from the machine that has one: `keytree git remote add origin URL`, then "
+          + "`keytree sync`")
+    case .noBranch(let url, let name, let branches):
+      self.init(
+        .notFound, "nothing was cloned: \(url) has no branch \(Self.quote(name))",
+        hint: branches.isEmpty
+          ? "the repository is empty" : "it has \(Self.branches(branches))")
+    case .severalBranches(let url, let branches, let hasDefault):
       self.init(
         .ambiguous,
-        "nothing was cloned: \(url) has no default branch, but several others: \(Self.list(branches))",
+        hasDefault
+          ? "nothing was cloned: the default branch of \(url) has no store; other branches have one: "
+            + Self.series(branches)
+          : "nothing was cloned: \(url) has no default branch; its branches are \(Self.series(branches))",
         hint: "choose one with `keytree clone --branch NAME`")
     case .noRemote(let names):
       self.init(
@@ -126,5 +140,16 @@ extension ErrorReport {
   private static func list(_ paths: [String]) -> String {
     let shown = paths.prefix(5).joined(separator: ", ")
     return paths.count > 5 ? "\(shown) and \(paths.count - 5) more" : shown
+  }
+
+  /// Returns names as a part of a sentence.
+  private static func series(_ names: [String]) -> String {
+    if names.count > 5 { return list(names) }
+    guard let last = names.last, names.count > 1 else { return list(names) }
+    return "\(names.dropLast().joined(separator: ", ")) and \(last)"
+  }
+
+  private static func branches(_ names: [String]) -> String {
+    names.count == 1 ? "only the branch \(names[0])" : "the branches \(series(names))"
   }
 }

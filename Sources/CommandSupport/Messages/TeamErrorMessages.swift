@@ -16,8 +16,8 @@ extension ErrorReport {
         hint: "`keytree status` lists the admins; ask one of them")
     case .notInGroup(let group):
       self.init(
-        .recipientUnusable, "cannot encrypt for group \(Self.quote(group)): you are not in it",
-        hint: "`keytree group show \(group)` lists its members; ask one who is an admin")
+        .recipientUnusable, "you are not a member of group \(Self.quote(group))",
+        hint: "ask an admin to add you: `keytree group add \(group) YOUR-FINGERPRINT`")
     case .unusableKey(let person, let name, let group, let problem):
       self.init(
         .recipientUnusable,
@@ -120,5 +120,37 @@ extension ErrorReport {
         hint: "compare the fingerprints with that person")
     case .engine(let error): self.init(error, item: nil)
     }
+  }
+}
+
+extension CommandError {
+  /// Returns the error for the unusable key of a person who is not a member yet.
+  ///
+  /// - Parameters:
+  ///   - person: the fingerprint of the key.
+  ///   - name: the name in the key.
+  ///   - group: the group to which the person was to be added.
+  ///   - problem: the reason why the key cannot be used.
+  package static func unusableNewKey(
+    _ person: Fingerprint, name: String, group: String, _ problem: KeyProblem
+  ) -> CommandError {
+    let repair =
+      problem.isExpired
+      ? "the owner extends the key with \(person.extensionCommands), and sends"
+      : "the owner sends a usable key:"
+    return .other(
+      .recipientUnusable,
+      message: "cannot add \(name) (\(person.text)): the key cannot be used: \(problem.message)",
+      hint: "\(repair) the output of `gpg --armor --export \(person.text)`; then run "
+        + "`keytree group add \(group) FILE` again")
+  }
+
+  /// Returns the error for a question about a new person that cannot be asked.
+  ///
+  /// - Parameter person: the fingerprint of the key.
+  package static func fingerprintRequired(_ person: Fingerprint) -> CommandError {
+    .other(
+      .cancelled, message: "no person was added: the fingerprint must be confirmed",
+      hint: "compare the fingerprint with that person, and add `--fingerprint \(person.text)`")
   }
 }

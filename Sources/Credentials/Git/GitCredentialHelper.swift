@@ -6,7 +6,8 @@ internal import Secrets
 ///
 /// A credential is an internet password. Server, port and protocol are those of the message, and the account is its
 /// user name. Refresh tokens and the credentials for the header `Authorization` are separate items (``TokenItems``).
-/// The passphrase of a client certificate is a generic password (``ClientCertificates``). Items that docker has stored are ignored.
+/// The passphrase of a client certificate is a generic password (``ClientCertificates``). Items that docker has
+/// stored are ignored.
 package struct GitCredentialHelper {
   /// The number of attempts if other processes change the same items.
   private static let attempts = 5

@@ -1,3 +1,4 @@
+internal import Encoding
 internal import KeyringModel
 package import Secrets
 
@@ -5,7 +6,8 @@ package import Secrets
 ///
 /// The path below `items` is read as that of an item in a password store (``PassImport``). In a folder of Keytree's own,
 /// `internet-password` or `generic-password`, the folder determines the class, and the next one is the server or the
-/// service. A file at the path of a field, such as `internet-password/github.com/alice/otp`, becomes this field.
+/// service. A file at the path of a field, such as `internet-password/github.com/alice/otp`, becomes this field. A file
+/// directly in one of these two folders has the form `github.com (1f2e3d4c)`, and the digits are not part of its name.
 package enum AdoptedFile {
   /// Plans the login for a file.
   ///
@@ -21,7 +23,9 @@ package enum AdoptedFile {
     guard let itemClass = Self.itemClass(components) else {
       return PassImport.plan(PassEntry(components: components), plaintext: plaintext)
     }
-    let inner = PassEntry(components: Array(components.dropFirst()))
+    var inside = Array(components.dropFirst())
+    if inside.count == 1 { inside[0] = withoutDigits(inside[0]) }
+    let inner = PassEntry(components: inside)
     var draft = PassImport.plan(inner, plaintext: plaintext)
     for index in draft.logins.indices {
       let attributes = place(inner.components, itemClass, draft.logins[index].head.attributes)
@@ -36,9 +40,52 @@ package enum AdoptedFile {
   /// - Parameter plaintext: The decrypted content.
   package static func secret(_ plaintext: borrowing SecretBytes) -> SecretSlice {
     let content = SecretSlice(plaintext.copy())
+    return hasOneLine(plaintext) ? PassLines(content).first : content
+  }
+
+  /// The content of the changed file of a login.
+  package struct ChangedLogin: Sendable {
+    /// The first line.
+    package let secret: SecretSlice
+    /// The fields in the other lines.
+    package let fields: [(name: String, secret: SecretSlice)]
+  }
+
+  /// Reads the changed file of a login whose secret is one line.
+  ///
+  /// The first line is the secret, an `otpauth://` line the field `otp`, and the other lines the field `note`. Lines that
+  /// repeat the account or the address of the login are left out.
+  ///
+  /// - Parameters:
+  ///   - plaintext: The decrypted content.
+  ///   - account: The account of the login; nil for none.
+  ///   - url: The address of the login; nil for none.
+  package static func changedLogin(
+    _ plaintext: borrowing SecretBytes, account: [UInt8]?, url: [UInt8]?
+  ) -> ChangedLogin {
+    let lines = PassLines(SecretSlice(plaintext.copy()))
+    var note = SecretBytes()
+    let named = [("login", lines.account, account), ("url", lines.url, url)]
+    for (name, value, known) in named {
+      guard let value, value.publicBytes() != known, let line = PassLines.line(name, value) else { continue }
+      note.append(line)
+      note.append("\n")
+    }
+    for seed in lines.furtherSeeds.dropFirst() {
+      note.append(seed)
+      note.append("\n")
+    }
+    note.append(lines.note)
+    var fields = lines.furtherSeeds.prefix(1).map { (name: FieldName.oneTimePassword, secret: $0) }
+    if note.count > 0 { fields.append((FieldName.note, SecretSlice(note))) }
+    return ChangedLogin(secret: lines.first, fields: fields)
+  }
+
+  /// Returns true if a content has one line, with or without a line end.
+  package static func hasOneLine(_ plaintext: borrowing SecretBytes) -> Bool {
+    let content = SecretSlice(plaintext.copy())
     let lines = PassLines(content)
-    let lineEnd = lines.firstEndsWithCarriageReturn ? 2 : 1
-    return content.count - lines.first.count <= lineEnd ? lines.first : content
+    return content.count - lines.first.count <= (lines.firstEndsWithCarriageReturn ? 2 : 1)
   }
 
   /// Returns the class that the first folder names; nil for any other folder.
@@ -46,6 +93,16 @@ package enum AdoptedFile {
     guard components.count > 1 else { return nil }
     let known = ItemClass(rawValue: String(decoding: components[0], as: UTF8.self))
     return known == .internetPassword || known == .genericPassword ? known : nil
+  }
+
+  /// Returns a name without the digits that make it different from the folder of a server or service.
+  private static func withoutDigits(_ name: [UInt8]) -> [UInt8] {
+    let ending = name.suffix(11)
+    let isDigits = ending.dropFirst(2).dropLast().allSatisfy { "0123456789abcdef".utf8.contains($0) }
+    guard name.count > 11, ending.starts(with: " (".utf8), ending.last == UInt8(ascii: ")"), isDigits else {
+      return name
+    }
+    return Array(name.dropLast(11))
   }
 
   private static func plan(

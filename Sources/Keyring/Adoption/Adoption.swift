@@ -24,6 +24,8 @@ package struct Adoption: Sendable {
     case login([Part])
     /// The new secret of the item that the file changes.
     case secret(SecretSlice)
+    /// The secret of the changed item, and fields that are added or replaced with it.
+    case change(SecretSlice, fields: [Part])
   }
 
   /// The file.
@@ -45,6 +47,14 @@ package enum AdoptionOutcome: Sendable, Equatable {
   case changedSince
 }
 
+/// The result of undoing one change.
+package enum UndoOutcome: Sendable, Equatable {
+  /// The file of the item was restored.
+  case restored
+  /// The file was moved to this path.
+  case quarantined(String)
+}
+
 extension Keyring {
   /// Stores the content of files of other programs as items that this user signs, encrypted to the members of their
   /// groups, and removes the files. Everything is one transaction.
@@ -63,14 +73,13 @@ extension Keyring {
           continue
         }
         switch (adoption.file.kind, adoption.content) {
-        case (.changed(let record), .secret(let secret)):
-          let new = try changes.accept(digest, as: record, secret: secret.copy())
-          outcomes.append(new.map { .adopted([$0]) } ?? .changedSince)
-        case (.kept(let record), .secret(let secret)):
-          let new = try changes.accept(digest, from: adoption.file.path, as: record, secret: secret.copy())
-          outcomes.append(new.map { .adopted([$0]) } ?? .changedSince)
+        case (.changed(let record), .secret(let secret)), (.kept(let record), .secret(let secret)):
+          outcomes.append(try accept(record, adoption.file, digest, secret, [], &changes))
+        case (.changed(let record), .change(let secret, let fields)),
+          (.kept(let record), .change(let secret, let fields)):
+          outcomes.append(try accept(record, adoption.file, digest, secret, fields, &changes))
         case (_, .login(let parts)): outcomes.append(try adopt(adoption.file.path, digest, parts, &changes))
-        case (.added, .secret): outcomes.append(.changedSince)
+        case (.added, .secret), (.added, .change): outcomes.append(.changedSince)
         }
       }
       return outcomes
@@ -86,6 +95,27 @@ extension Keyring {
       if let other = try changes.item(like: part.item) { return .exists(other.reference) }
     }
     try changes.takeIn(file, digest)
+    return .adopted(try store(parts, &changes))
+  }
+
+  private func accept(
+    _ record: ItemRecord, _ file: ForeignFile, _ digest: ContentDigest, _ secret: SecretSlice,
+    _ fields: [Adoption.Part], _ changes: inout WriteTransaction
+  ) throws(KeyringError) -> AdoptionOutcome {
+    for field in fields where field.replaced == nil {
+      if let other = try changes.item(like: field.item) { return .exists(other.reference) }
+    }
+    let accepted =
+      file.replacesItemFile
+      ? try changes.accept(digest, as: record, secret: secret.copy())
+      : try changes.accept(digest, from: file.path, as: record, secret: secret.copy())
+    guard let new = accepted else { return .changedSince }
+    return .adopted([new] + (try store(fields, &changes)))
+  }
+
+  private func store(
+    _ parts: [Adoption.Part], _ changes: inout WriteTransaction
+  ) throws(KeyringError) -> [ItemRecord] {
     var records: [ItemRecord] = []
     for part in parts {
       if let replaced = part.replaced {
@@ -95,7 +125,7 @@ extension Keyring {
         records.append(try changes.add(part.item, secret: part.secret.copy()))
       }
     }
-    return .adopted(records)
+    return records
   }
 
   /// Undoes what other programs have done: restores the files of changed items, and moves all other files to a
@@ -105,17 +135,17 @@ extension Keyring {
   ///   - undone: The files.
   ///   - originals: The files of the changed items by path, as their records describe them. An item whose file is
   ///     missing here or has another digest stays as it is.
-  /// - Returns: The paths of the files that were restored or moved.
+  /// - Returns: The result for each file that was restored or moved, by path.
   /// - Throws: `KeyringError.policyNotTrusted`, `.busy`, `.unsafeFolder`, `.engine`, or a file error.
   package func undo(
     _ undone: [ForeignFile], originals: [String: [UInt8]]
-  ) throws(KeyringError) -> Set<String> {
+  ) throws(KeyringError) -> [String: UndoOutcome] {
     try requireTrust()
     let lock = try StoreLock(tree, timeout: host.lockTimeout)
     try Transaction.recover(in: tree, under: lock)
     var transaction = Transaction(in: tree)
     let quarantine = Quarantine.newFolder(at: host.clock())
-    var done: Set<String> = []
+    var done: [String: UndoOutcome] = [:]
     do {
       for file in undone {
         switch file.kind {
@@ -124,13 +154,14 @@ extension Keyring {
           guard try Keyring.isThere(file.path, in: tree) else { continue }
           if file.digest != nil, try message(of: file) == nil { continue }
           transaction.move(file.path, to: "\(quarantine)/\(file.path)")
+          done[file.path] = .quarantined("\(quarantine)/\(file.path)")
         case .changed(let record):
           guard let original = originals[file.path], ContentDigest(of: original) == record.sealed,
             try message(of: file) != nil, try verifiedRecords(of: [record]).first?.record == record
           else { continue }
           try transaction.place(original, at: file.path)
+          done[file.path] = .restored
         }
-        done.insert(file.path)
       }
     } catch {
       transaction.abandon()

@@ -97,22 +97,25 @@ extension Keyring {
 
   /// Returns findings in which the files that other programs have changed are not called damaged.
   ///
-  /// - Parameter findings: The findings of a check.
+  /// - Parameters:
+  ///   - findings: The findings of a check.
+  ///   - time: Returns the time of a change; nil if it is unknown.
   /// - Throws: The errors of ``foreignFiles()``.
-  package func namingChanges(in findings: [Finding]) throws(KeyringError) -> [Finding] {
+  package func namingChanges(
+    in findings: [Finding], time: (ForeignFile) -> Timestamp? = { _ in nil }
+  ) throws(KeyringError) -> [Finding] {
     let paths = findings.compactMap { finding in
       finding.kind == .damaged(.notAsRecorded) ? StoreLayout.itemPath(ofFile: finding.path) : nil
     }
     if paths.isEmpty { return findings }
     let lines = LineTable(try StoreSurvey(of: self).shards)
-    var records: [String: ItemRecord] = [:]
-    for file in try changes(at: paths, known: lines.digests) { records[file.path] = file.item }
+    var files: [String: ForeignFile] = [:]
+    for file in try changes(at: paths, known: lines.digests) { files[file.path] = file }
     return findings.map { finding in
-      guard finding.kind == .damaged(.notAsRecorded), let record = records[finding.path] else {
-        return finding
-      }
+      guard finding.kind == .damaged(.notAsRecorded), let file = files[finding.path], let record = file.item
+      else { return finding }
       return Finding(
-        finding.path, .changed(recorded: record.secretModified, found: nil), commit: finding.commit)
+        finding.path, .changed(recorded: record.secretModified, found: time(file)), commit: finding.commit)
     }
   }
 

@@ -34,6 +34,24 @@ extension Keyring {
     return damaged.sorted { $0.path < $1.path }
   }
 
+  /// Returns true if an encrypted file is a damaged copy of another one, and not a new encryption by another program.
+  ///
+  /// Two encryptions of a secret differ in the encrypted session key at the beginning, and in the encrypted content at
+  /// the end. Damage at one place leaves the other one as it is.
+  ///
+  /// - Parameters:
+  ///   - bytes: The file.
+  ///   - original: The file that the record of the item describes.
+  package static func isDamagedCopy(_ bytes: [UInt8], of original: [UInt8]) -> Bool {
+    bytes.prefix(comparedHead).elementsEqual(original.prefix(comparedHead))
+      || bytes.suffix(comparedTail).elementsEqual(original.suffix(comparedTail))
+  }
+
+  /// The number of bytes at the beginning that contain a part of the encrypted session key.
+  private static var comparedHead: Int { 64 }
+  /// The number of bytes at the end, which contain only encrypted content.
+  private static var comparedTail: Int { 32 }
+
   /// The number of records that are in memory at the same time.
   private static var verifiedAtOnce: Int { 4096 }
 

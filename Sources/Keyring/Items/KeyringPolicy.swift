@@ -19,6 +19,35 @@ extension Keyring {
       engine: host.engine(for: state.policy.keyring, keys: keys), host: host)
   }
 
+  /// Opens a store with a policy that this machine has just accepted and that is not in the store's folder yet, to merge
+  /// the commit that has it.
+  ///
+  /// - Parameters:
+  ///   - step: The accepted policy with its key files.
+  ///   - tree: The folder of the store.
+  ///   - host: The facts about this machine.
+  /// - Throws: `KeyringError.policyNotTrusted` when this machine has accepted another policy, none, or other key files;
+  ///   a file error.
+  package static func open(
+    accepted step: PolicyStep, in tree: FileTree, host: HostContext
+  ) throws(KeyringError) -> Keyring {
+    let policy: Policy
+    do throws(PolicyError) {
+      policy = try Policy.parse(step.bytes)
+    } catch {
+      throw .policyNotTrusted(.unreadable(error))
+    }
+    let accepted = try PinStore(base: host.stateBase, keyring: policy.keyring).read()
+    guard let accepted, accepted.pin.digest == step.digest else { throw .policyNotTrusted(.notPinned) }
+    let keys = step.keys.filter { policy.isMember($0.key) }
+    if let person = accepted.pin.changedKeys(keys).first {
+      throw .policyNotTrusted(.keyChanged(person, name: policy.people[person]?.name ?? ""))
+    }
+    return Keyring(
+      tree: tree, trusted: TrustedPolicy(policy: policy, signer: accepted.signer, keys: keys),
+      engine: host.engine(for: policy.keyring, keys: keys), host: host)
+  }
+
   /// False if this machine has not accepted any policy of the keyring, so that nothing in the store is trusted.
   package var isAccepted: Bool { distrust != .notPinned }
 

@@ -57,6 +57,29 @@ public struct Trust: Sendable {
     try self.init(at: path, host: host, engine: nil)
   }
 
+  /// Verifies a policy that was received for a store and is not in its folder yet.
+  ///
+  /// - Parameters:
+  ///   - step: The received policy with its signature and key files.
+  ///   - host: The facts about this machine.
+  /// - Throws: `KeyringError.policyNotTrusted` if the policy is unreadable or a key file is missing, `.engine` if GnuPG
+  ///   cannot be used, or a file error.
+  package init(_ step: PolicyStep, host: HostContext) throws(KeyringError) {
+    let policy: Policy
+    do throws(PolicyError) {
+      policy = try Policy.parse(step.bytes)
+    } catch {
+      throw .policyNotTrusted(.unreadable(error))
+    }
+    var keys: [Fingerprint: [UInt8]] = [:]
+    for (fingerprint, person) in policy.people where person.removed == nil {
+      guard let bytes = step.keys[fingerprint] else { throw .policyNotTrusted(.keyMissing(fingerprint)) }
+      keys[fingerprint] = bytes
+    }
+    let received = PolicyStep(bytes: step.bytes, signature: step.signature, keys: keys)
+    try self.init(received, policy, host: host, engine: nil, own: nil, faults: nil)
+  }
+
   /// Reads and verifies the store's policy like `init(at:host:)`, with an engine that may be a test double for GnuPG,
   /// the user's keys, and faults to inject into `accept()`.
   package init(
@@ -66,6 +89,18 @@ public struct Trust: Sendable {
     let tree = try StoreFolder.open(path)
     let (bytes, policy) = try TrustedPolicy.read(in: tree)
     let keys = try TrustedPolicy.keys(of: policy, in: tree)
+    let signature = try files { () throws(FileError) in
+      try tree.read(StoreLayout.policySignature, limit: StoreLayout.signatureLimit)
+    }
+    let step = PolicyStep(bytes: bytes, signature: signature, keys: keys)
+    try self.init(step, policy, host: host, engine: standIn, own: own, faults: faults)
+  }
+
+  private init(
+    _ step: PolicyStep, _ policy: Policy, host: HostContext, engine standIn: (any OpenPGPEngine)?,
+    own: [Fingerprint]?, faults: FaultPlan?
+  ) throws(KeyringError) {
+    let (bytes, keys, signature) = (step.bytes, step.keys, step.signature)
     let pins = PinStore(base: host.stateBase, keyring: policy.keyring, faults: faults)
     var before: PinStore.Accepted?
     var isForgotten = false
@@ -80,9 +115,6 @@ public struct Trust: Sendable {
       pin = try? pins.readPin()
     }
     let engine = standIn ?? host.engine(for: policy.keyring, keys: keys)
-    let signature = try files { () throws(FileError) in
-      try tree.read(StoreLayout.policySignature, limit: StoreLayout.signatureLimit)
-    }
     let signedBy = try signature.flatMap { signature throws(KeyringError) in
       try PolicyVerification(engine: engine)
         .signer(of: bytes, signature: signature, among: pin?.admins ?? policy.admins)

@@ -129,8 +129,10 @@ package enum StoreLayout {
     case conflicts: return isConflictFile(path)
     case items:
       if itemPath(ofFile: path) != nil { return true }
-      // At this level there are only folders, whose names can have any extension.
-      if parts.count == 3, ItemClass(rawValue: String(parts[1])) != nil { return false }
+      // At this level are the folders of items, whose names can have any extension and never contain a space.
+      if parts.count == 3, ItemClass(rawValue: String(parts[1])) != nil, !parts[2].contains(" ") {
+        return false
+      }
       let names = parts.dropFirst()
       return parts[parts.count - 1].hasSuffix(secretExtension)
         && names.allSatisfy { !$0.isEmpty && !$0.hasPrefix(".") }
@@ -146,6 +148,19 @@ package enum StoreLayout {
   package static func isForeignFile(_ path: String) -> Bool {
     path.hasPrefix("\(items)/") && path.hasSuffix(secretExtension) && itemPath(ofFile: path) == nil
       && isStoreFile(path) && AllowedName.isSafePath(path)
+  }
+
+  /// Returns true if a path is that of an encrypted file directly in the folder of a class, where a folder of items can
+  /// have its name. A merge moves such a file.
+  ///
+  /// - Parameter path: A path in the store.
+  package static func isMisplacedFile(_ path: String) -> Bool {
+    let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+    guard parts.count == 3, parts[0] == items, ItemClass(rawValue: String(parts[1])) != nil else {
+      return false
+    }
+    return parts[2].hasSuffix(secretExtension) && !parts[2].hasPrefix(".") && !isStoreFile(path)
+      && AllowedName.isSafePath(path)
   }
 
   /// Returns true if a folder below `items` may contain encrypted files of other programs.

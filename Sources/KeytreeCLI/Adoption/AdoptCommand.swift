@@ -10,7 +10,8 @@ enum AdoptCommand: Command {
   static let yes = OptionDeclaration("yes", help: "do not ask; needs at least one PATH")
   static let undo = OptionDeclaration(
     "undo", help: "restore the files of changed items from the history, and quarantine new files")
-  static let update = OptionDeclaration("update", help: "replace the secret of a login that exists already")
+  static let update = OptionDeclaration(
+    "update", help: "replace the secret of a login, or a field, that exists already")
 
   static let declaration = CommandDeclaration(
     name: "adopt", summary: "take in files that other programs have added or changed",
@@ -20,9 +21,10 @@ enum AdoptCommand: Command {
         + "content as an item that you sign, encrypted to the members of the group. The first line is the secret, and "
         + "the rest is read as by `import pass`. The file itself is removed in the same step.",
       "If such a program has changed the file of an item, `sync` keeps the signed file, and stores the changed one "
-        + "beside it, as `alice (1f2e3d4c).gpg`. After the question, its content becomes the secret of the item; "
-        + "`--undo` moves it to a quarantine folder. A file that was changed in this folder replaces the signed one; "
-        + "then `--undo` restores the old file from the history of git.",
+        + "beside it, as `alice (1f2e3d4c).gpg`. After the question, its content becomes the secret of the item. If the "
+        + "old secret had one line, further lines become the fields `otp` and `note`; an existing field is replaced after "
+        + "another question or with `--update`. `--undo` moves the file to a quarantine folder. A file that was changed "
+        + "in this folder replaces the signed one; then `--undo` restores the old file from the history of git.",
       "Anyone who can push to the repository can create such a file with any content; the author of the commit is not "
         + "verified. Adopt only what you or your team have written. If other members of the group will be able to read "
         + "the content, the question names them, and `--yes` needs `--widen`. A copy of another encrypted file, also of "
@@ -48,10 +50,13 @@ enum AdoptCommand: Command {
   static func run(_ call: CommandCall) throws -> ExitCode {
     let isNamed = !call.arguments.operands.isEmpty
     if call.arguments.has(yes), !isNamed {
-      throw call.misuse(.other("`--yes` needs the PATH of each file: a list can contain files of strangers"))
+      throw call.misuse(
+        .other("`--yes` needs the PATH of each file, because anyone who can push can add files to the list"))
     }
-    for option in [update, Widening.option] where call.arguments.has(option) && call.arguments.has(undo) {
-      throw call.misuse(.conflict(option.display, undo.display))
+    if call.arguments.has(undo) {
+      for option in [update, Widening.option, AttributeOptions.group] where call.arguments.has(option) {
+        throw call.misuse(.conflict(option.display, undo.display))
+      }
     }
     let keyring = try call.openKeyring()
     let entries = try call.foreignFiles(in: keyring)
@@ -93,7 +98,7 @@ enum AdoptCommand: Command {
       guard let entry = found.first else {
         throw CommandError.other(
           .notFound, message: "no other program has added or changed \(ErrorReport.quote(name))",
-          hint: "`keytree adopt < /dev/null` lists the files")
+          hint: "`keytree adopt --no-input` lists the files")
       }
       if found.count > 1 {
         throw CommandError.other(

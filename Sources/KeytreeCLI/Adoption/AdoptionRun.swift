@@ -1,11 +1,30 @@
-internal import Arguments
 internal import CommandSupport
-internal import Interchange
 internal import Keyring
 internal import KeyringModel
-internal import Secrets
 internal import Sync
 internal import Terminal
+
+/// A file that was left as it is, and the reason.
+struct AdoptionRefusal: Error {
+  /// The outcome of a file for which the user's answer was no.
+  static let declined = "declined"
+
+  let entry: ForeignFileEntry
+  /// The outcome in the JSON output.
+  let outcome: String
+  let reason: String
+  let code: ExitCode
+
+  /// Creates a refusal.
+  init(_ entry: ForeignFileEntry, as outcome: String = "unreadable", _ reason: String, _ code: ExitCode) {
+    (self.entry, self.outcome, self.reason, self.code) = (entry, outcome, reason, code)
+  }
+
+  /// The refusal of a file that has changed since it was listed.
+  static func changedSince(_ entry: ForeignFileEntry) -> AdoptionRefusal {
+    AdoptionRefusal(entry, as: "changed", "it was changed again at the same time", .failure)
+  }
+}
 
 /// An adoption of files of other programs: asks, decrypts, stores, and reports each file.
 struct AdoptionRun {
@@ -13,17 +32,6 @@ struct AdoptionRun {
   let keyring: Keyring
   /// True if the user is asked about each file.
   let asks: Bool
-
-  /// The outcome of a file for which the answer was no.
-  private static let declined = "declined"
-
-  /// A file that was left as it is.
-  private struct Refusal {
-    let entry: ForeignFileEntry
-    let outcome: String
-    let message: String
-    let code: ExitCode
-  }
 
   // MARK: Adopting
 
@@ -33,27 +41,38 @@ struct AdoptionRun {
   /// - Throws: An error that concerns all files, such as a cancelled prompt. Nothing was changed then.
   func adopt(_ entries: [ForeignFileEntry]) throws -> ExitCode {
     let group = try call.givenAttributes().group
-    for entry in entries { try call.requireWritable(keyring, group: entry.file.item?.group ?? group) }
-    var refusals: [Refusal] = []
-    let readable = try notCopied(entries, &refusals).filter { entry in
-      let readers = readers(of: entry, group)
-      guard !asks, !readers.isEmpty, !call.arguments.has(Widening.option) else { return true }
-      refusals.append(widens(entry, readers))
+    try call.requireWritable(keyring, group: group)
+    var refusals: [AdoptionRefusal] = []
+    let writable = entries.filter { entry in
+      guard let item = entry.file.item, let refusal = keyring.refusal(of: entry, for: item.group) else {
+        return true
+      }
+      refusals.append(refusal)
       return false
     }
-    let agreed = try confirmed(readable, &refusals) { entry in
-      let readers = readers(of: entry, group)
-      if !readers.isEmpty { call.console.complain("\(readers) will be able to read it.") }
+    let readers = AdoptionReaders(
+      call: call, policy: keyring.policy, me: keyring.ownFingerprint, group: group)
+    let allowed = try notCopied(writable, &refusals).filter { entry in
+      guard !asks, let refusal = readers.refusal(of: entry) else { return true }
+      refusals.append(refusal)
+      return false
+    }
+    let agreed = try confirmed(allowed, &refusals) { entry in
+      readers.show(entry)
       return "Adopt \(entry.name)"
     }
-    if agreed.isEmpty { return finish(refusals) }
+    if agreed.isEmpty { return finish(refusals, "adopt") }
     let decryptor = try MessageDecryptor(host: try call.host())
     defer { call.explain(keyring.engineStatistics + decryptor.statistics) }
+    let contents = AdoptedContents(
+      call: call, keyring: keyring, decryptor: decryptor, group: group, asks: asks,
+      originals: try originals(of: agreed))
     var adoptions: [(entry: ForeignFileEntry, adoption: Adoption)] = []
     for entry in agreed {
-      switch try content(of: entry, decryptor, group) {
-      case .success(let content): adoptions.append((entry, Adoption(entry.file, content)))
-      case .failure(let refusal): refusals.append(refusal.value)
+      do {
+        adoptions.append((entry, Adoption(entry.file, try contents.content(of: entry))))
+      } catch let refusal as AdoptionRefusal {
+        refusals.append(refusal)
       }
     }
     let outcomes = adoptions.isEmpty ? [] : try keyring.adopt(adoptions.map(\.adoption))
@@ -61,17 +80,17 @@ struct AdoptionRun {
       switch outcome {
       case .adopted(let records): report(entry, "adopted", records)
       case .exists(let reference):
-        refusals.append(exists(entry, reference, group ?? GroupName.default))
-      case .changedSince: refusals.append(changedSince(entry))
+        refusals.append(AdoptedContents.exists(entry, reference, group ?? GroupName.default))
+      case .changedSince: refusals.append(.changedSince(entry))
       }
     }
-    return finish(refusals)
+    return finish(refusals, "adopt")
   }
 
   /// Returns the files that are not copies. A copy of a file that only this user can read would give its secret to the
   /// members of the group.
   private func notCopied(
-    _ entries: [ForeignFileEntry], _ refusals: inout [Refusal]
+    _ entries: [ForeignFileEntry], _ refusals: inout [AdoptionRefusal]
   ) throws -> [ForeignFileEntry] {
     let copies = try MessageCopies(among: entries.map(\.file), of: keyring, in: try call.repository())
     return entries.filter { entry in
@@ -79,133 +98,19 @@ struct AdoptionRun {
       let reason =
         switch origin {
         case .file(let path): "it is a copy of \(ErrorReport.quoteCompact(path))"
-        case .earlierVersion: "it is an older version of this file"
+        case .earlierVersion:
+          "it is an older or damaged version of this file (`keytree check --repair` restores a damaged one)"
         }
-      refusals.append(
-        Refusal(
-          entry: entry, outcome: "copy", message: "cannot adopt \(entry.name): \(reason)", code: .damaged))
+      refusals.append(AdoptionRefusal(entry, as: "copy", reason, .damaged))
       return false
     }
   }
 
-  /// The number of readers that a question names.
-  private static let namedReaders = 10
-
-  /// Returns the other members of the group of a file as text; empty if this user is the only one.
-  private func readers(of entry: ForeignFileEntry, _ group: String?) -> String {
-    let group = entry.file.item?.group ?? group ?? GroupName.default
-    let others = (keyring.policy.groups[group] ?? []).filter { $0 != keyring.ownFingerprint }
-    let names = others.prefix(Self.namedReaders).map { ErrorReport.quoteCompact(keyring.policy.name(of: $0)) }
-    let rest = others.count - names.count
-    return names.joined(separator: ", ") + (rest > 0 ? " and \(rest) more" : "")
-  }
-
-  private func widens(_ entry: ForeignFileEntry, _ readers: String) -> Refusal {
-    Refusal(
-      entry: entry, outcome: "widens",
-      message: "cannot adopt \(entry.name): \(readers) would be able to read it (`--widen` allows it)",
-      code: .cancelled)
-  }
-
-  private struct Refused: Error {
-    let value: Refusal
-    init(_ value: Refusal) { self.value = value }
-  }
-
-  /// Decrypts a file and plans its content.
-  private func content(
-    of entry: ForeignFileEntry, _ decryptor: MessageDecryptor, _ group: String?
-  ) throws -> Result<Adoption.Content, Refused> {
-    if entry.file.digest == nil {
-      let limit = StoreLayout.sealedItemLimit
-      return .failure(Refused(unreadable(entry, "it is larger than \(limit) bytes", .damaged)))
-    }
-    guard let message = try keyring.message(of: entry.file) else {
-      return .failure(Refused(changedSince(entry)))
-    }
-    let plaintext: SecretBytes
-    do {
-      plaintext = try decryptor.open(ArmoredMessage.binary(message), limit: StoreLayout.secretLimit)
-    } catch {
-      guard case .engine(let problem, _) = error, let words = problem.wordsForOneFile else { throw error }
-      if case .notARecipient = problem { return .failure(Refused(unreadable(entry, words, .cannotDecrypt))) }
-      return .failure(Refused(unreadable(entry, words, .damaged)))
-    }
-    if entry.file.item != nil { return .success(.secret(AdoptedFile.secret(plaintext))) }
-    let path = entry.file.path.dropFirst(StoreLayout.items.utf8.count + 1)
-      .dropLast(StoreLayout.secretExtension.utf8.count)
-    let draft = AdoptedFile.plan(String(path), plaintext: plaintext)
-    for finding in draft.findings {
-      if case .lost(let loss) = finding.outcome {
-        return .failure(Refused(unreadable(entry, loss.text, .failure)))
-      }
-    }
-    guard let login = draft.logins.first else {
-      return .failure(Refused(unreadable(entry, "it is empty", .failure)))
-    }
-    return try parts(of: login, entry, group)
-  }
-
-  /// Compares a login with those of the store.
-  ///
-  /// - Parameters:
-  ///   - login: The content of the file.
-  ///   - entry: The file.
-  ///   - given: The group that the user has given. Without one, an item in another group than `default` is neither
-  ///     changed nor duplicated.
-  private func parts(
-    of login: PlannedLogin, _ entry: ForeignFileEntry, _ given: String?
-  ) throws -> Result<Adoption.Content, Refused> {
-    let head = login.head
-    let group = given ?? GroupName.default
-    let known = try items(like: head).filter {
-      $0.field == nil || login.items.map(\.field).contains($0.field)
-    }
-    let own = known.filter { $0.group == group }
-    // A field alone is added to an existing login.
-    let taken = head.field == nil ? own : own.filter { $0.field != nil }
-    let mayReplace = call.arguments.has(AdoptCommand.update)
-    if let item = taken.first, !mayReplace {
-      return .failure(Refused(exists(entry, item.reference, group)))
-    }
-    if given == nil, let other = known.first(where: { $0.group != group }) {
-      return .failure(Refused(isInOtherGroup(entry, other, mayReplace ? .ambiguous : .alreadyExists)))
-    }
-    // A field can be in another group than its login.
-    let places = own.isEmpty && head.field != nil ? known.filter { $0.field == nil } : own
-    guard let first = places.first(where: { $0.field == nil }) ?? places.first else {
-      return .success(.login(login.items.map { Adoption.Part(new($0, group), secret: $0.secret) }))
-    }
-    guard Set(places.map(\.loginPlace)).count == 1 else {
-      let text = "several items have the name of \(first.reference.text)"
-      return .failure(Refused(unreadable(entry, text, .ambiguous)))
-    }
-    try call.requireWritable(keyring, group: group)
-    let parts = login.items.map { planned in
-      var item = planned
-      for name in AttributeSchema.primaryKey(of: item.itemClass) where name != .field {
-        item.attributes[name] = first.attributes[name]
-      }
-      let replaced = own.first { $0.field == planned.field }
-      return Adoption.Part(
-        new(item, group, isLocal: first.isLocal), replacing: replaced, secret: item.secret)
-    }
-    return .success(.login(parts))
-  }
-
-  /// Returns the items of all groups with the class, the container and the account of another one, and their fields.
-  private func items(like planned: PlannedItem) throws -> [ItemRecord] {
-    let names = planned.itemClass.containerNames + [AttributeName.account]
-    let known = names.compactMap { name in planned.attributes[name].map { Predicate.equal(name, $0) } }
-    var query = Query(itemClass: planned.itemClass, predicates: known)
-    query.includesFields = true
-    return try keyring.find(query).items.filter { item in
-      names.allSatisfy { item.attributes[$0] == planned.attributes[$0] }
-    }
-  }
-
-  private func new(_ planned: PlannedItem, _ group: String, isLocal: Bool = false) -> NewItem {
-    NewItem(itemClass: planned.itemClass, attributes: planned.attributes, group: group, isLocal: isLocal)
+  /// Returns the files of changed items as their records describe them; empty without a history.
+  private func originals(of entries: [ForeignFileEntry]) throws -> [String: [UInt8]] {
+    let items = entries.compactMap(\.file.item)
+    guard !items.isEmpty, let repository = try call.repository() else { return [:] }
+    return try HistoricalFiles(in: repository).originals(of: items)
   }
 
   // MARK: Undoing
@@ -214,90 +119,57 @@ struct AdoptionRun {
   ///
   /// - Returns: Success, or the exit code of the first file that was left as it is.
   func undo(_ entries: [ForeignFileEntry]) throws -> ExitCode {
-    var refusals: [Refusal] = []
+    var refusals: [AdoptionRefusal] = []
     let agreed = try confirmed(entries, &refusals) {
       $0.file.replacesItemFile ? "Restore the old file of \($0.name)" : "Quarantine \($0.name)"
     }
-    let items = agreed.compactMap { $0.file.replacesItemFile ? $0.file.item : nil }
-    let repository = items.isEmpty ? nil : try call.repository()
-    let originals = try repository.map { try HistoricalFiles(in: $0).originals(of: items) } ?? [:]
-    let done = agreed.isEmpty ? [] : try keyring.undo(agreed.map(\.file), originals: originals)
+    let originals = try originals(of: agreed)
+    let done = agreed.isEmpty ? [:] : try keyring.undo(agreed.map(\.file), originals: originals)
     for entry in agreed {
-      if done.contains(entry.file.path) {
+      if let outcome = done[entry.file.path] {
         report(entry, "undone", [])
+        switch outcome {
+        case .restored: call.console.say("Restored \(entry.name).")
+        case .quarantined(let path):
+          call.console.say("Moved \(entry.name) to \(ErrorReport.quoteCompact(path)).")
+        }
       } else if entry.file.replacesItemFile, originals[entry.file.path] == nil {
         let reason =
-          repository == nil
+          try call.repository() == nil
           ? "the store has no history with the old file" : "the old file is not in the history"
-        refusals.append(
-          Refusal(
-            entry: entry, outcome: "unreadable", message: "cannot undo \(entry.name): \(reason)",
-            code: .damaged))
+        refusals.append(AdoptionRefusal(entry, reason, .damaged))
       } else {
-        refusals.append(changedSince(entry))
+        refusals.append(.changedSince(entry))
       }
     }
-    return finish(refusals)
+    return finish(refusals, "undo")
   }
 
   // MARK: Questions and reports
 
-  /// Asks about each file.
+  /// Lists the files, and then asks about each.
   private func confirmed(
-    _ entries: [ForeignFileEntry], _ refusals: inout [Refusal], _ question: (ForeignFileEntry) -> String
+    _ entries: [ForeignFileEntry], _ refusals: inout [AdoptionRefusal],
+    _ question: (ForeignFileEntry) -> String
   ) throws -> [ForeignFileEntry] {
     if !asks { return entries }
+    for entry in entries { call.console.complain(entry.line) }
     var agreed: [ForeignFileEntry] = []
     for entry in entries {
-      call.console.complain(entry.line)
       if try call.console.confirm(question(entry)) {
         agreed.append(entry)
       } else {
-        refusals.append(
-          Refusal(
-            entry: entry, outcome: Self.declined, message: "\(entry.name) stays as it is", code: .cancelled)
-        )
+        refusals.append(AdoptionRefusal(entry, as: AdoptionRefusal.declined, "it stays as it is", .cancelled))
       }
     }
     return agreed
   }
 
-  private func exists(_ entry: ForeignFileEntry, _ item: ItemReference, _ group: String) -> Refusal {
-    Refusal(
-      entry: entry, outcome: "exists",
-      message: "cannot adopt \(entry.name): \(item.text) exists already in group \(ErrorReport.quote(group)) "
-        + "(`--update` replaces its secret)",
-      code: .alreadyExists)
-  }
-
-  private func isInOtherGroup(_ entry: ForeignFileEntry, _ item: ItemRecord, _ code: ExitCode) -> Refusal {
-    let action = code == .ambiguous ? "replaces its secret" : "and `--update` replace its secret"
-    return Refusal(
-      entry: entry, outcome: "exists",
-      message: "cannot adopt \(entry.name): \(item.reference.text) exists in group "
-        + "\(ErrorReport.quote(item.group)), and no group was given (`-g \(item.group)` \(action), "
-        + "`-g \(GroupName.default)` adds another item)",
-      code: code)
-  }
-
-  private func unreadable(_ entry: ForeignFileEntry, _ reason: String, _ code: ExitCode) -> Refusal {
-    Refusal(
-      entry: entry, outcome: "unreadable", message: "cannot adopt \(entry.name): \(reason)", code: code)
-  }
-
-  private func changedSince(_ entry: ForeignFileEntry) -> Refusal {
-    Refusal(
-      entry: entry, outcome: "changed",
-      message: "cannot adopt \(entry.name): it was changed again at the same time", code: .failure)
-  }
-
   private func report(_ entry: ForeignFileEntry, _ outcome: String, _ records: [ItemRecord]) {
     if call.globals.json { print(entry, outcome, records) }
-    guard let first = records.first else {
-      call.console.say("Undid \(entry.name).")
-      return
+    if let first = records.first {
+      call.console.say("Adopted \(entry.name) as \(first.reference.text).")
     }
-    call.console.say("Adopted \(entry.name) as \(first.reference.text).")
   }
 
   private func print(_ entry: ForeignFileEntry, _ outcome: String, _ records: [ItemRecord]) {
@@ -307,15 +179,29 @@ struct AdoptionRun {
         entry.members + [JSONMember("outcome", .string(outcome)), JSONMember("stored", .array(stored))]))
   }
 
-  private func finish(_ refusals: [Refusal]) -> ExitCode {
+  /// Reports the files that were left as they are.
+  ///
+  /// - Parameter verb: The action, for the messages.
+  private func finish(_ refusals: [AdoptionRefusal], _ verb: String) -> ExitCode {
     for refusal in refusals {
       if call.globals.json { print(refusal.entry, refusal.outcome, []) }
-      if refusal.outcome != Self.declined {
-        call.console.complain("keytree: \(refusal.message)")
+      let name = refusal.entry.name
+      if refusal.outcome != AdoptionRefusal.declined {
+        call.console.complain("keytree: cannot \(verb) \(name): \(refusal.reason)")
       } else {
-        call.console.say(refusal.message)
+        call.console.say("\(name): \(refusal.reason)")
       }
     }
     return refusals.first { $0.code != .cancelled }?.code ?? refusals.first?.code ?? .done
+  }
+}
+
+extension Keyring {
+  /// Returns the refusal of a file whose content would be stored in a group; nil if this user is a member of it.
+  func refusal(of entry: ForeignFileEntry, for group: String) -> AdoptionRefusal? {
+    if policy.groups[group]?.contains(ownFingerprint) ?? false { return nil }
+    return AdoptionRefusal(
+      entry, as: "notInGroup", "you are not a member of group \(ErrorReport.quote(group))", .recipientUnusable
+    )
   }
 }

@@ -67,11 +67,13 @@ struct ImportRun {
   /// Returns the plan, after a comparison with all items of the store that have one of these names.
   private func plan(_ draft: ImportDraft, _ comparison: SecretComparison) throws -> ImportPlan {
     let lookup = RecordLookup(keyring.index)
-    let groups = isGroupGiven || keyring.policy.groups.count == 1 ? nil : try NamesInGroups(keyring.index)
+    let names = isGroupGiven || keyring.policy.groups.count == 1 ? nil : try itemsWithName()
     let merge = ImportMerge<any Error>(
       group: group, replaces: replaces,
       existing: { key in try lookup(key) },
-      otherGroup: { item in groups?.group(of: item, besides: group) },
+      otherGroup: { item in
+        names?.groups(ofItemsLike: item.primaryKey(in: "")).first { $0 != group }
+      },
       hasSecret: { record, secret in try comparison.has(record, secret) })
     // Several threads compare the items, because the merge itself uses one thread.
     let rivals = try merge.rivals(of: draft)
@@ -79,6 +81,12 @@ struct ImportRun {
     defer { progress.finish() }
     try comparison.prepare(rivals) { progress.step() }
     return try merge.plan(draft)
+  }
+
+  private func itemsWithName() throws -> ItemsWithName {
+    var all = Query()
+    all.includesFields = true
+    return ItemsWithName(try keyring.index.find(all).items)
   }
 
   /// Stores everything in one transaction. Returns false if nothing was done because another process has changed one of
@@ -128,24 +136,5 @@ private final class RecordLookup {
     let found = try index.find(.item(with: key)).items.first { $0.primaryKey == key }
     known[key] = .some(found)
     return found
-  }
-}
-
-/// The groups of all items of a store by their names.
-private struct NamesInGroups {
-  private var groups: [PrimaryKey: Set<String>] = [:]
-
-  init(_ index: Index) throws {
-    var all = Query()
-    all.includesFields = true
-    for record in try index.find(all).items {
-      let key = PrimaryKey(itemClass: record.itemClass, attributes: record.attributes, group: "")
-      groups[key, default: []].insert(record.group)
-    }
-  }
-
-  /// Returns the first other group that has an item with the name of a new one; nil if none has.
-  func group(of item: PlannedItem, besides group: String) -> String? {
-    groups[item.primaryKey(in: "")]?.filter { $0 != group }.min()
   }
 }

@@ -21,7 +21,10 @@ struct HistoryFacts {
         return
       }
       let branch = try repository.branch()
-      let waiting = try CommitJournal(of: try call.store.folder()).waiting(for: repository.identity)
+      let (folder, host) = (try call.store.folder(), try call.host())
+      var waiting = try CommitJournal(of: folder).waiting(for: repository.identity)
+      // Before the policy is accepted, nothing is committed, and a new clone has no pending changes.
+      if waiting == nil, Keyring.ownName(in: folder, host: host) == nil { waiting = 0 }
       state = .kept(
         branch: branch, top: repository.prefix.isEmpty ? nil : repository.top, waiting: waiting,
         distance: try Distance(in: repository),

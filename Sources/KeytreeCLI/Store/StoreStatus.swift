@@ -38,7 +38,8 @@ struct StoreStatus {
       let keyring = try call.openKeyring()
       distrust = keyring.distrust
       self.keyring = keyring
-      foreignFiles = try call.foreignFiles(in: keyring)
+      foreignFiles = try call.foreignFiles(
+        in: keyring, shown: call.globals.json ? nil : CommandCall.problemLimit)
     } catch KeyringError.policyNotTrusted(let reason) {
       distrust = reason
     }

@@ -11,7 +11,7 @@ internal import Terminal
 enum CloneCommand: Command {
   static let branch = OptionDeclaration(
     "branch", .required(ValueDeclaration("NAME", .text)),
-    help: "the branch of the store (default: that of the repository, or its only one)")
+    help: "the branch of the store (default: that of the repository, or the only one with a store)")
 
   static let declaration = CommandDeclaration(
     name: "clone", summary: "copy a store from another repository",
@@ -62,7 +62,8 @@ enum CloneCommand: Command {
     }
     defer { call.explain(trust.engineStatistics) }
     do {
-      return try TrustCommand.decide(trust, at: path, expected: expected, call)
+      return try TrustCommand.decide(
+        trust, at: path, isOtherStore: folder != nil, expected: expected, call)
     } catch TerminalError.cancelled, TerminalError.promptImpossible {
       throw notAccepted(folder)
     }
@@ -71,10 +72,10 @@ enum CloneCommand: Command {
   /// Returns the error for people that the user has not accepted. The usual hint, to run the command again, does not
   /// apply, because the store exists.
   private static func notAccepted(_ folder: String?) -> CommandError {
-    let command = folder.map { "keytree --store \($0) trust" } ?? "keytree trust"
-    return .other(
+    .other(
       .cancelled, message: "the store was cloned, but its people have not been accepted on this machine",
-      hint: "run `\(command)` to accept them; until then nothing can be decrypted or changed")
+      hint:
+        "run \(JoinHint.trustCommand(folder)) to accept them; until then nothing can be decrypted or changed")
   }
 
   private static func clone(_ url: String, to path: String, _ call: CommandCall) throws {

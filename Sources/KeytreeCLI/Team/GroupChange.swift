@@ -55,28 +55,28 @@ struct GroupChange {
     let role: Person.Role? = wishes[0] ? .admin : wishes[1] ? .member : nil
     let word = call.arguments.operand(1) ?? Word("")
     let known = word.text.flatMap(TeamPeople.fingerprint).flatMap { policy.isMember($0) ? $0 : nil }
-    if let known { return try join(known, group, role, isNamed: true) }
+    if let known { return try join(known, group, role, isFingerprintGiven: true) }
     if let known = try people.memberWithMail(word) {
       try requireExpected(known, source: "the store")
-      return try join(known, group, role, isNamed: false)
+      return try join(known, group, role, isFingerprintGiven: false)
     }
     let new = try people.newPerson(word)
     let file = new.file
     let person = file.key.fingerprint
     try requireExpected(person, source: new.source)
     // The fingerprint was compared when the person was added to the keyring.
-    if policy.isMember(person) { return try join(person, group, role, isNamed: true) }
+    if policy.isMember(person) { return try join(person, group, role, isFingerprintGiven: true) }
     let name = file.key.userIDs.first ?? person.text
     let now = try call.host().clock()
     if let problem = file.key.problem(for: .encrypt, at: now) ?? file.key.problem(for: .sign, at: now) {
-      throw KeyringError.team(.unusableKey(person, name: name, group: group, problem))
+      throw CommandError.unusableNewKey(person, name: name, group: group, problem)
     }
     let edits: [PolicyEdit] = [
       .add(person, name: name, role: role ?? .member, key: ContentDigest(of: file.bytes)),
       .join(person, group: group),
     ]
     let change = try plan(edits, [person: file.bytes])
-    try confirm(new.facts, group, isNamed: new.isNamed)
+    try confirm(person, new.facts, group, isFingerprintGiven: new.isFingerprintGiven)
     try make(change, "add a person to group \(group)")
     call.console.say("Added \(name) to group \(group).")
     tellResealed(change)
@@ -84,9 +84,9 @@ struct GroupChange {
 
   /// Adds a person of the keyring to another group, or changes their role.
   ///
-  /// - Parameter isNamed: true if the user has given the person's fingerprint, or it was compared before.
+  /// - Parameter isFingerprintGiven: true if the user has given the person's fingerprint, or it was compared before.
   private func join(
-    _ person: Fingerprint, _ group: String, _ role: Person.Role?, isNamed: Bool
+    _ person: Fingerprint, _ group: String, _ role: Person.Role?, isFingerprintGiven: Bool
   ) throws {
     let name = policy.people[person]?.name ?? person.text
     let isThere = policy.groups[group]?.contains(person) ?? false
@@ -100,7 +100,9 @@ struct GroupChange {
     if let newRole { edits.append(.role(person, newRole)) }
     if !isThere { edits.append(.join(person, group: group)) }
     let change = try plan(edits)
-    if !isThere { try confirm(["\(person.text)  \(name)"], group, isNamed: isNamed) }
+    if !isThere {
+      try confirm(person, ["\(person.text)  \(name)"], group, isFingerprintGiven: isFingerprintGiven)
+    }
     try make(change, isThere ? "change a role" : "add a person to group \(group)")
     call.console.say(
       isThere
@@ -110,19 +112,30 @@ struct GroupChange {
   }
 
   /// Shows what the person will be able to read, and asks for confirmation unless the fingerprint was given.
-  private func confirm(_ facts: [String], _ group: String, isNamed: Bool) throws {
+  ///
+  /// - Throws: `cancelled`; `other` if the question cannot be asked.
+  private func confirm(
+    _ person: Fingerprint, _ facts: [String], _ group: String, isFingerprintGiven: Bool
+  ) throws {
     var all = Query(predicates: [.equal(.group, .string(group))])
     all.includesFields = true
     let count = try keyring.find(all).items.count
     let items = count == 1 ? "1 item" : "\(count) items"
-    for line in facts { call.console.say(line) }
-    call.console.say(
-      "will be able to read \(items) of group \(ErrorReport.quote(group)), and all items that are added to it later."
-    )
-    if isNamed || call.arguments.has(GroupCommand.fingerprint) { return }
-    guard try call.console.confirm("Have you compared the fingerprint with that person") else {
-      throw TerminalError.cancelled(action: "no person was added")
+    let asks = !isFingerprintGiven && !call.arguments.has(GroupCommand.fingerprint)
+    let lines =
+      facts + [
+        "will be able to read \(items) of group \(ErrorReport.quote(group)), and all items that are added to it later."
+      ]
+    // `--quiet` suppresses remarks, but not the facts that a question is about.
+    for line in lines { if asks { call.console.complain(line) } else { call.console.say(line) } }
+    if !asks { return }
+    let isConfirmed: Bool
+    do {
+      isConfirmed = try call.console.confirm("Have you compared the fingerprint with that person")
+    } catch TerminalError.promptImpossible {
+      throw CommandError.fingerprintRequired(person)
     }
+    guard isConfirmed else { throw TerminalError.cancelled(action: "no person was added") }
   }
 
   private func requireExpected(_ person: Fingerprint, source: String) throws {

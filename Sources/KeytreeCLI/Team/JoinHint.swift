@@ -6,7 +6,9 @@ internal import OpenPGP
 /// The hint for a user who is not in the policy of a store yet: how an admin receives their public key.
 enum JoinHint {
   /// Returns the hint for a user with some secret keys.
-  static func text(for keys: OwnKeys) -> String {
+  ///
+  /// - Parameter folder: the folder of the store if it is not the one that commands use without `--store`.
+  static func text(for keys: OwnKeys, folder: String? = nil) -> String {
     guard !keys.usable.isEmpty else {
       return
         "`gpg --quick-generate-key \"NAME <MAIL>\"` generates a key, and `gpg --armor --export MAIL` prints its "
@@ -17,7 +19,14 @@ enum JoinHint {
     }
     return
       "send an admin the output of \(commands.joined(separator: " or ")), to be added with `keytree group add "
-      + "default FILE`; then run `keytree trust`"
+      + "default FILE`; then run \(trustCommand(folder))"
+  }
+
+  /// Returns the command that accepts the policy of a store.
+  ///
+  /// - Parameter folder: as for ``text(for:folder:)``.
+  static func trustCommand(_ folder: String?) -> String {
+    "`keytree \(folder.map { "--store \($0.shellWord) " } ?? "")trust`"
   }
 
   /// The largest number of keys that are named.
@@ -26,18 +35,7 @@ enum JoinHint {
   /// Returns the mail address of a key if it names no other key of the user and is a plain word for a shell.
   private static func mail(of key: OwnKeys.Candidate, among keys: OwnKeys) -> String? {
     guard let mail = key.userIDs.first.map(PublicKey.address) else { return nil }
-    let isPlain =
-      mail.utf8.allSatisfy { byte in
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-          UInt8(ascii: "0")...UInt8(ascii: "9"):
-          true
-        default: "@._+-".utf8.contains(byte)
-        }
-      }
-    guard isPlain, mail.contains("@"), !mail.hasPrefix("-"), keys.matching(mail).count == 1 else {
-      return nil
-    }
+    guard mail.shellWord == mail, mail.contains("@"), keys.matching(mail).count == 1 else { return nil }
     return mail
   }
 }
@@ -46,9 +44,12 @@ extension CommandError {
   /// Returns the error for a store whose policy this machine has not accepted. The hint depends on whether the user can
   /// accept it, or has to be added by an admin first.
   ///
+  /// - Parameter fetched: the policy of the remote, if it could not be merged.
   /// - Throws: `KeyringError` if the policy or the user's keys cannot be read.
-  static func notAccepted(_ reason: PolicyDistrust, _ call: CommandCall) throws -> CommandError {
-    let policy = try PolicyState(in: try call.store.folder()).policy
+  static func notAccepted(
+    _ reason: PolicyDistrust, fetched: PolicyStep?, _ call: CommandCall
+  ) throws -> CommandError {
+    let policy = try fetched.map { try Policy.parse($0.bytes) } ?? PolicyState(in: call.store.folder()).policy
     let keys = try OwnKeys(host: try call.host())
     let isMember = keys.candidates.contains { policy.isMember($0.fingerprint) }
     return .other(

@@ -13,7 +13,7 @@ struct NewPerson {
   /// The source of the key, for messages.
   let source: String
   /// True if the user has given the full fingerprint.
-  let isNamed: Bool
+  let isFingerprintGiven: Bool
   /// The lines that show the key.
   let facts: [String]
 }
@@ -22,19 +22,21 @@ extension TeamPeople {
   /// Returns the key of a new person.
   ///
   /// - Parameter word: a fingerprint or a mail address of a key in the user's own GnuPG keyring, or the path of a file.
-  /// - Throws: `severalPeople` if several keys have the address; `other` if no key has it; the errors of `key`.
+  /// - Throws: `severalKeysWithMail` if several usable keys have the address; `other` if no key has it; the errors of
+  ///   `key`.
   func newPerson(_ word: Word) throws -> NewPerson {
     if let mail = word.text, Self.isMail(mail), let found = try keyWithMail(mail) {
       let file = try key(Word(found.key.fingerprint.text))
       return NewPerson(
-        file: file, source: "your GnuPG keyring", isNamed: false,
+        file: file, source: "your GnuPG keyring", isFingerprintGiven: false,
         facts: facts(of: found, at: try call.host().clock()))
     }
     let file = try key(word)
-    let isNamed = word.text.flatMap(Self.fingerprint) != nil
+    let isFingerprintGiven = word.text.flatMap(Self.fingerprint) != nil
     let name = file.key.userIDs.first ?? file.key.fingerprint.text
     return NewPerson(
-      file: file, source: "the file", isNamed: isNamed, facts: ["\(file.key.fingerprint.text)  \(name)"])
+      file: file, source: "the file", isFingerprintGiven: isFingerprintGiven,
+      facts: ["\(file.key.fingerprint.text)  \(name)"])
   }
 
   /// Returns true if a word can be a mail address, and is not the path of a file in another folder.
@@ -44,34 +46,59 @@ extension TeamPeople {
       && !word.contains { $0 == "/" || $0.isWhitespace }
   }
 
-  /// Returns the only key in the user's GnuPG keyring with a mail address; nil if there is none, but a file has this
-  /// name.
+  /// Returns the only usable key in the user's GnuPG keyring with a mail address; nil if no key has it, but a file has
+  /// this name.
   private func keyWithMail(_ mail: String) throws -> KeyWithMail? {
-    let found: [KeyWithMail]
+    let all: [KeyWithMail]
     do {
-      found = try UserKeyring(locations: try call.host().engineLocations).publicKeys(withMail: mail)
+      all = try UserKeyring(locations: try call.host().engineLocations).publicKeys(withMail: mail)
     } catch let error as EngineError {
       throw KeyringError.engine(error, nil)
     }
-    var status = stat()
-    let isFile = unsafe stat(mail, &status) == 0
+    let found = all.filter { !$0.isRevoked }
     if found.isEmpty {
-      if isFile { return nil }
-      throw CommandError.other(
-        .notFound, message: "no key in your GnuPG keyring has the mail address \(ErrorReport.quote(mail))",
-        hint: "ask that person for the output of `gpg --armor --export \(mail)`, and give the file")
+      if Self.isFile(mail) { return nil }
+      throw notFound(mail, revoked: all)
     }
-    guard !isFile else {
-      throw CommandError.other(
-        .ambiguous,
-        message: "a file and a key in your GnuPG keyring have the name \(ErrorReport.quote(mail))",
-        hint: "give `./\(mail)` for the file, or the full fingerprint of the key")
+    try refuseFile(named: mail)
+    if found.count == 1 { return found[0] }
+    let now = try call.host().clock()
+    let usable = found.filter { $0.key.problem(for: .encrypt, at: now) == nil }
+    if usable.count == 1 { return usable[0] }
+    throw CommandError.severalKeysWithMail(
+      mail,
+      found.map { key in
+        let problem = key.key.problem(for: .encrypt, at: now).map { "; \($0.message)" } ?? ""
+        return "\(key.key.fingerprint.text)  \(key.userID) (\(description(of: key.validity))\(problem))"
+      })
+  }
+
+  private func notFound(_ mail: String, revoked: [KeyWithMail]) -> CommandError {
+    let name = ErrorReport.quote(mail)
+    let hint = "ask that person for the output of `gpg --armor --export \(mail)`, and give the file"
+    guard let key = revoked.first else {
+      return .other(
+        .notFound, message: "no key in your GnuPG keyring has the mail address \(name)", hint: hint)
     }
-    guard found.count == 1 else {
-      throw CommandError.severalPeople(
-        mail, found.map { "\($0.key.fingerprint.text)  \($0.userID) (\(words($0.validity)))" })
-    }
-    return found[0]
+    let part = key.key.revoked ? "is" : "has the address only in a user id that is"
+    return .other(
+      .notFound,
+      message: "the key \(key.key.fingerprint.text) with the mail address \(name) \(part) revoked", hint: hint
+    )
+  }
+
+  /// Throws an error if a file has the name of a mail address, because the word could mean either.
+  func refuseFile(named mail: String) throws {
+    guard Self.isFile(mail) else { return }
+    throw CommandError.other(
+      .ambiguous,
+      message: "a file and a key have the name \(ErrorReport.quote(mail))",
+      hint: "give `./\(mail)` for the file, or the full fingerprint of the key")
+  }
+
+  private static func isFile(_ path: String) -> Bool {
+    var status = stat()
+    return unsafe stat(path, &status) == 0
   }
 
   private func facts(of found: KeyWithMail, at now: Timestamp) -> [String] {
@@ -81,11 +108,11 @@ extension TeamPeople {
     list.add("fingerprint", found.key.fingerprint.inGroups)
     let expiry =
       found.key.lastDay.map { "\($0 <= now ? "expired" : "expires") \($0.rfc3339)" } ?? "does not expire"
-    list.add("validity", "\(words(found.validity)), \(expiry)")
+    list.add("validity", "\(description(of: found.validity)), \(expiry)")
     return list.lines
   }
 
-  private func words(_ validity: KeyValidity) -> String {
+  private func description(of validity: KeyValidity) -> String {
     switch validity {
     case .unknown: "not certified by anyone whom you trust"
     case .never: "NOT TRUSTED, according to your GnuPG keyring"
@@ -93,14 +120,5 @@ extension TeamPeople {
     case .full: "certified"
     case .ultimate: "your own key"
     }
-  }
-}
-
-extension Fingerprint {
-  /// The digits in groups of four, as gpg prints them, which people can compare.
-  var inGroups: String {
-    let digits = Array(text)
-    return stride(from: 0, to: digits.count, by: 4)
-      .map { String(digits[$0..<min($0 + 4, digits.count)]) }.joined(separator: " ")
   }
 }

@@ -122,26 +122,11 @@ enum PolicyCommand: Command {
   private static func warn(of files: [String], _ call: CommandCall) {
     if files.isEmpty { return }
     let rest = files.count - namedLimit
-    let words = files.prefix(namedLimit).map(shellWord).joined(separator: " ")
+    let words = files.prefix(namedLimit).map(\.shellWord).joined(separator: " ")
     call.console.complain(
       "keytree: warning: \(files.count == 1 ? "1 file is" : "\(files.count) files are") still committed, and a "
         + "server's hook refuses the next push; run `keytree git rm \(words)` and commit"
         + (rest > 0 ? ", and do the same for \(rest) more" : ""))
-  }
-
-  /// Returns a name as a word of a shell command.
-  private static func shellWord(_ name: String) -> String {
-    let isPlain =
-      !name.hasPrefix("-")
-      && name.utf8.allSatisfy { byte in
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-          UInt8(ascii: "0")...UInt8(ascii: "9"):
-          true
-        default: "./_+-".utf8.contains(byte)
-        }
-      }
-    return isPlain ? name : "'\(name.replacing("'", with: "'\\''"))'"
   }
 
   private static func change(

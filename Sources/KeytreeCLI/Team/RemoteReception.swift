@@ -23,14 +23,14 @@ struct RemoteReception {
   /// Receives what the remote has, for `trust`. If that fails, for example without a network, a warning is printed, and
   /// the command continues with the files of this clone.
   ///
+  /// - Returns: The newer policy of the remote if this clone has commits of its own, which can only be merged after the
+  ///   user has accepted that policy; nil otherwise.
   /// - Throws: errors that are not about git or the remote.
-  func receiveForTrust() throws {
+  func receiveForTrust() throws -> PolicyStep? {
     do {
       try receive()
     } catch KeyringError.policyNotTrusted(.notPinned) {
-      call.console.complain(
-        "keytree: warning: this clone has commits of its own, so the changes of the remote are merged after you have "
-          + "accepted the policy")
+      return try fetchedPolicy()
     } catch KeyringError.policyNotTrusted {
       // The command reads the policy itself, and reports the reason with another hint.
     } catch let error where error is GitError || error is SyncError {
@@ -38,18 +38,55 @@ struct RemoteReception {
       call.console.complain(
         "keytree: warning: nothing was received from the remote, and this clone may be outdated: \(message)")
     }
+    return nil
+  }
+
+  /// Merges the remote after the user has accepted its policy. If that fails, a warning is printed, because the policy
+  /// is accepted nevertheless.
+  ///
+  /// - Parameter step: the accepted policy.
+  /// - Throws: errors that are not about git or the remote.
+  func mergeAccepted(_ step: PolicyStep) throws {
+    guard let repository = try repository() else { return }
+    // The folder of the store does not have the policy and its key files yet.
+    let keyring = try Keyring.open(accepted: step, in: try call.store.folder(), host: try call.host())
+    do {
+      tell(try synchronize(keyring, repository))
+    } catch let error where error is GitError || error is SyncError {
+      let report = ErrorReport(describing: error)
+      call.console.complain(
+        "keytree: warning: the remote was not merged: \(report.message ?? "it failed")")
+      call.console.complain("hint: run `keytree sync`")
+    }
   }
 
   /// Receives what the remote has into a store whose policy was not accepted.
   ///
+  /// - Returns: The newer policy of the remote if this clone has commits of its own, so that it was not merged; nil
+  ///   otherwise.
   /// - Throws: the errors of `Synchronization.run`, except that of a clone with commits of its own.
-  func receiveUnaccepted() throws {
-    guard let repository = try repository() else { return }
+  func receiveUnaccepted() throws -> PolicyStep? {
+    guard let repository = try repository() else { return nil }
     do {
       tell(try synchronize(try unacceptedKeyring(), repository))
+      return nil
     } catch KeyringError.policyNotTrusted(.notPinned) {
-      // The policy must be accepted first, which the caller reports.
+      return try fetchedPolicy()
     }
+  }
+
+  /// Returns the policy of the remote if it is newer than that of this clone, and warns that nothing was merged.
+  private func fetchedPolicy() throws -> PolicyStep? {
+    call.console.complain(
+      "keytree: warning: this clone has commits of its own, so the changes of the remote are merged after you have "
+        + "accepted the policy")
+    guard let repository = try repository(),
+      let step = try Synchronization.fetchedPolicy(in: repository),
+      // The policy of a commit was parsed when it was read.
+      let theirs = try? Policy.parse(step.bytes)
+    else { return nil }
+    let own = try PolicyState(in: try call.store.folder()).policy
+    return theirs.keyring == own.keyring && theirs.generation > own.generation ? step : nil
   }
 
   private func receive() throws {
@@ -85,9 +122,10 @@ struct RemoteReception {
     let (tree, host) = (try call.store.folder(), try call.host())
     // The result may include a new policy.
     defer { call.store.closeKeyring() }
+    let name = keyring.isAccepted ? keyring.policy.people[keyring.ownFingerprint]?.name : nil
     return try Synchronization(
       keyring, tree: tree, repository: repository, timeout: host.lockTimeout, options: options,
-      author: { Keyring.ownName(in: tree, host: host) }
+      author: { name }
     ).run()
   }
 

@@ -53,8 +53,8 @@ enum SyncCommand: Command {
       keyring = try call.openKeyring()
     } catch KeyringError.policyNotTrusted(let reason) where reason.isWithoutPin {
       // A newcomer may have cloned the store before an admin has added them. The remote has the policy that does.
-      try RemoteReception(call, options).receiveUnaccepted()
-      throw try CommandError.notAccepted(reason, call)
+      let fetched = try RemoteReception(call, options).receiveUnaccepted()
+      throw try CommandError.notAccepted(reason, fetched: fetched, call)
     }
     defer { call.explain(keyring.engineStatistics) }
     guard let repository = try call.repository() else {

@@ -40,12 +40,13 @@ struct TeamPeople {
 
   /// Returns the member of the keyring with a mail address; nil if the word is not an address or no member has it.
   ///
-  /// - Throws: `severalPeople`.
+  /// - Throws: `severalPeople`; `other` if a file has this name, too.
   func memberWithMail(_ word: Word) throws -> Fingerprint? {
     guard let mail = word.text, Self.isMail(mail),
       keyring.policy.people.contains(where: { $0.value.removed == nil && $0.value.hasMail(mail.lowercased()) }
       )
     else { return nil }
+    try refuseFile(named: mail)
     return try member(mail)
   }
 

@@ -18,7 +18,8 @@ enum TrustCommand: Command {
         + "store once: compare the fingerprints with those that you know from another source, such as `gpg "
         + "--list-keys` on your other machine. The command shows what has changed since the last time.",
       "If the store has a remote, the command first receives what the remote has, as `keytree sync --pull-only` does. "
-        + "If it cannot, it reports why and shows the policy of this clone.",
+        + "If it cannot, it reports why and shows the policy of this clone. If this clone has commits of its own and "
+        + "the remote has a newer policy, that policy is shown, and the remote is merged after you have accepted it.",
       "Scripts give the full fingerprint of the admin who must have signed the policy. A policy that is not newer "
         + "than the accepted one is never accepted in this way.",
     ],
@@ -34,28 +35,35 @@ enum TrustCommand: Command {
     let (path, host) = (try call.storePath(), try call.host())
     var options = Synchronization.Options()
     options.asksPerson = call.mayAsk
-    try RemoteReception(call, options).receiveForTrust()
+    let reception = RemoteReception(call, options)
+    let fetched = try reception.receiveForTrust()
     let trust: Trust
     do {
-      trust = try Trust(at: path, host: host)
+      trust = if let fetched { try Trust(fetched, host: host) } else { try Trust(at: path, host: host) }
     } catch {
       if case .policyNotTrusted(let reason) = error { throw refusal(reason) }
       throw error
     }
     defer { call.explain(trust.engineStatistics) }
-    return try decide(trust, at: path, expected: expected, call)
+    let code = try decide(trust, at: path, expected: expected, call)
+    if let fetched { try reception.mergeAccepted(fetched) }
+    return code
   }
 
   /// Shows the policy, asks the user unless a fingerprint is given, and accepts the policy.
   ///
-  /// - Parameter path: the folder of the store.
+  /// - Parameters:
+  ///   - path: the folder of the store.
+  ///   - isOtherStore: true if commands use another store without `--store`.
   static func decide(
-    _ trust: Trust, at path: String, expected: Fingerprint?, _ call: CommandCall
+    _ trust: Trust, at path: String, isOtherStore: Bool = false, expected: Fingerprint?, _ call: CommandCall
   ) throws -> ExitCode {
     let isAccepted = trust.standing == .accepted
     if !call.globals.json { show(trust, call.console) }
     if let obstacle = trust.obstacle { throw refusal(obstacle) }
-    guard trust.signer != nil else { throw noOwnKey(try OwnKeys(host: try call.host())) }
+    guard trust.signer != nil else {
+      throw noOwnKey(try OwnKeys(host: try call.host()), folder: isOtherStore ? path : nil)
+    }
     if let expected { try check(trust, signedBy: expected) }
     if !isAccepted {
       if expected == nil, try !call.console.confirm("Accept these people on this machine") {
@@ -103,10 +111,10 @@ enum TrustCommand: Command {
         : "restore `policy.json`, its signature and `keys` from git or a backup, or ask an admin you know")
   }
 
-  private static func noOwnKey(_ keys: OwnKeys) -> CommandError {
+  private static func noOwnKey(_ keys: OwnKeys, folder: String?) -> CommandError {
     .other(
       .cannotDecrypt, message: "cannot accept the policy: none of your secret keys belongs to a person in it",
-      hint: JoinHint.text(for: keys))
+      hint: JoinHint.text(for: keys, folder: folder))
   }
 
   private static func check(_ trust: Trust, signedBy expected: Fingerprint) throws {

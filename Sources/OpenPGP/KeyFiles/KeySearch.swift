@@ -22,6 +22,8 @@ package struct KeyWithMail: Sendable {
   package let userID: String
   /// The validity of that user id.
   package let validity: KeyValidity
+  /// True if the key, or every user id of it with the address, was revoked.
+  package let isRevoked: Bool
 }
 
 extension UserKeyring {
@@ -30,26 +32,29 @@ extension UserKeyring {
   /// Anyone can create a key with any address, so the user must compare the fingerprint before the key is used.
   ///
   /// - Parameter mail: The whole address. The case of letters is ignored.
-  /// - Returns: The keys with a user id that has exactly this address and is not revoked, in GnuPG's order.
+  /// - Returns: The keys with a user id that has exactly this address and is valid or revoked, in GnuPG's order.
   /// - Throws: An engine error.
   package func publicKeys(withMail mail: String) throws(EngineError) -> [KeyWithMail] {
     var found: [KeyWithMail] = []
     try unsafe context().forEachKey(matching: "<\(mail)>") { key in
       guard let facts = unsafe PublicKey(key) else { return }
+      var match: KeyWithMail?
       var next = unsafe key.pointee.uids
       while let user = unsafe next {
-        if unsafe user.pointee.revoked == 0, unsafe user.pointee.invalid == 0,
-          let text = unsafe user.pointee.uid
-        {
+        // GnuPG reports the user ids of a revoked key as invalid or revoked.
+        let isRevoked = unsafe facts.revoked || user.pointee.revoked != 0
+        if unsafe isRevoked || user.pointee.invalid == 0, let text = unsafe user.pointee.uid {
           let userID = unsafe String(cString: text)
-          if PublicKey.address(in: userID).utf8.elementsEqual(PublicKey.address(in: mail).utf8) {
-            found.append(
-              KeyWithMail(key: facts, userID: userID, validity: unsafe KeyValidity(user.pointee.validity)))
-            return
+          let hasMail = PublicKey.address(in: userID).utf8.elementsEqual(PublicKey.address(in: mail).utf8)
+          if hasMail, match?.isRevoked ?? true {
+            match = KeyWithMail(
+              key: facts, userID: userID, validity: unsafe KeyValidity(user.pointee.validity),
+              isRevoked: isRevoked)
           }
         }
         unsafe next = user.pointee.next
       }
+      if let match { found.append(match) }
     }
     return found
   }

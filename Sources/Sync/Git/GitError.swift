@@ -80,8 +80,13 @@ package enum SyncError: Error, Equatable, Sendable {
   case uncommitted([String])
   /// The cloned repository has no store at its top.
   case noStoreInClone(url: String)
-  /// The repository to clone has several branches, and its `HEAD` refers to none of them; their names.
-  case severalBranches(url: String, [String])
+  /// The repository to clone has no branch.
+  case emptyRepository(url: String)
+  /// The repository to clone does not have the wanted branch; the names of its branches.
+  case noBranch(url: String, name: String, among: [String])
+  /// The repository to clone has several branches with a store, and its default branch is none of them or does not
+  /// exist; their names.
+  case severalBranches(url: String, [String], hasDefault: Bool)
   /// No remote is configured, or there are several and none is named `origin`; their names.
   case noRemote(among: [String])
   /// The branch has no commit yet.

@@ -24,7 +24,8 @@ struct MergeCommit {
   ///
   /// - Parameters:
   ///   - files: The result of the merge.
-  ///   - marker: The state of the store's journal up to which all changes are committed.
+  ///   - marker: The state of the store's journal up to which all changes are committed. If it says that a commit is
+  ///     being tried, earlier changes are pending, and stay so.
   ///   - subject: The first line of the commit message.
   ///   - isFastForward: True if the remote's commit is the result, and no merge commit is created.
   ///   - timeout: The time to wait for other writers, in seconds.
@@ -62,6 +63,7 @@ struct MergeCommit {
     }
     try commit(content, files.others, marker.hash, subject: subject, isFastForward: isFastForward)
     repository.synchronizeFolders(changedSince: start)
+    if marker.isTrying { return true }
     var done = marker
     done.count = count
     let finished = done

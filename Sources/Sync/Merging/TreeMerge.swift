@@ -17,6 +17,8 @@ package struct TreeMerge {
   private let ours: Side
   private let theirs: Side
   private let refusedFiles: [RefusedChange]
+  /// The remote's encrypted files directly in the folder of a class: the object names by path in the store.
+  private let misplaced: [String: String]
   private let keyring: Keyring
   private let judge: Keyring
   /// True if the remote's policy and key files are used when both sides have changed them.
@@ -46,6 +48,12 @@ package struct TreeMerge {
     self.ours = Side(
       commit: ours, changes: try TreeDifference(from: bases[0], to: ours, in: repository.git))
     var changes = try TreeDifference(from: bases[0], to: theirs, in: repository.git)
+    var misplaced: [String: String] = [:]
+    for (path, entry) in changes.entries where path.hasPrefix(prefix) && entry.mode == "100644" {
+      let inStore = String(path.dropFirst(prefix.count))
+      if StoreLayout.isMisplacedFile(inStore) { misplaced[inStore] = entry.name }
+    }
+    self.misplaced = misplaced
     // A policy that the user has not accepted does not allow any files.
     let policy = judge.distrust == nil ? judge.policy : keyring.policy
     let refused =
@@ -69,6 +77,7 @@ package struct TreeMerge {
     try addEmptyShards(&result)
     try mergeConflictCopies(into: &result)
     try mergeFiles(into: &result)
+    try moveMisplacedFiles(into: &result)
     try renewPassRecipients(&result)
     result.foreignFiles.sort { $0.path < $1.path }
     try nameItems(&result)
@@ -368,6 +377,20 @@ package struct TreeMerge {
       result.receive(
         bytes, asForeignFile: file.isFree ? file.path : SecondPath.of(file.path, ContentDigest(of: bytes)),
         from: file.path)
+    }
+  }
+
+  /// Stores messages that the remote has directly in the folder of a class under names that no folder of items can
+  /// have. Everything else there stays refused.
+  private func moveMisplacedFiles(into result: inout MergedFiles) throws {
+    if misplaced.isEmpty { return }
+    let limit = StoreLayout.sealedItemLimit
+    let small = try objects.infos(of: Set(misplaced.values)).filter { $0.value.size <= limit }
+    let contents = try objects.contents(of: Set(small.keys), limit: StoreFiles.sizeLimit)
+    for (path, name) in misplaced {
+      guard let bytes = contents[name], judge.isMessage(bytes) else { continue }
+      result.receive(bytes, asForeignFile: SecondPath.of(path, ContentDigest(of: bytes)), from: path)
+      result.refused.removeAll { $0.path == path }
     }
   }
 

@@ -1,5 +1,6 @@
 internal import Keyring
 internal import KeyringModel
+internal import Subprocess
 
 /// A clone of a store from another repository.
 package struct StoreClone {
@@ -11,8 +12,8 @@ package struct StoreClone {
   ///
   /// - Parameters:
   ///   - url: The address of the repository in a form that git accepts.
-  ///   - branch: The branch of the store; nil for the default branch of the repository or, if that does not exist, its
-  ///     only branch.
+  ///   - branch: The branch of the store; nil for the default branch of the repository or, if that has no store, the
+  ///     only branch with one.
   ///   - path: The folder of the new store, which must exist and be empty.
   ///   - git: Creates the git for that folder.
   package init(_ url: String, branch: String?, to path: String, git: (String) -> Git) {
@@ -26,36 +27,64 @@ package struct StoreClone {
   /// could make git run programs of this machine on its files (threat T18).
   ///
   /// - Parameter asksPerson: True if git and ssh may ask the user at the terminal.
-  /// - Throws: `severalBranches`; the errors of `Git.run`.
+  /// - Throws: `emptyRepository`; `noBranch`; `severalBranches`; the errors of `Git.run`.
   package func fetch(asksPerson: Bool) throws {
     var git = try git.forNetwork(asksPerson: asksPerson)
     git.memoryLimit = Git.receivingLimit
     try git.run(
       ["-c", "transfer.fsckObjects=true", "clone", "--quiet", "--no-checkout", "--no-local", "--template="]
-        + ["--no-recurse-submodules", "--config", "core.symlinks=false"]
-        + (branch.map { ["--branch=\($0)"] } ?? []) + ["--", url, "."])
-    if try self.git.commit("HEAD") == nil { try useOnlyBranch() }
+        + ["--no-recurse-submodules", "--config", "core.symlinks=false", "--", url, "."])
+    try chooseBranch()
   }
 
-  /// Uses the only branch of a repository whose `HEAD` refers to a branch that does not exist: `git init --bare` creates
-  /// such a `HEAD` before the first push, and it stays if that push creates a branch with another name.
-  private func useOnlyBranch() throws {
-    let names = try Remote.names(in: git)
-    guard let remote = names.first else { return }
+  /// Uses the wanted branch or, if the default branch has no store, the only branch that has one.
+  ///
+  /// `HEAD` of a repository often refers to a branch that does not exist: `git init --bare` creates such a `HEAD` before
+  /// the first push, and it stays if that push creates a branch with another name. A hosted repository may have a
+  /// default branch that contains only a description.
+  private func chooseBranch() throws {
+    guard let remote = try Remote.names(in: git).first else { throw SyncError.emptyRepository(url: url) }
     let prefix = "refs/remotes/\(remote)/"
     let list = try git.run(["for-each-ref", "--format=%(refname)", prefix])
     let branches = String(decoding: list, as: UTF8.self).split(separator: "\n")
       .map { String($0.dropFirst(prefix.count)) }.filter { $0 != "HEAD" }
-    guard let name = branches.first else { return }
-    guard branches.count == 1 else { throw SyncError.severalBranches(url: url, branches) }
-    let missing = String(decoding: try git.run(["symbolic-ref", "--short", "HEAD"]), as: UTF8.self)
-    try git.run(["update-ref", "refs/heads/\(name)", "\(prefix)\(name)"])
-    try git.run(["symbolic-ref", "HEAD", "refs/heads/\(name)"])
+    if let branch {
+      guard branches.contains(branch) else {
+        throw SyncError.noBranch(url: url, name: branch, among: branches)
+      }
+      return try use(branch, of: remote)
+    }
+    let hasDefault = try git.commit("HEAD") != nil
+    if branches.isEmpty, !hasDefault { throw SyncError.emptyRepository(url: url) }
+    let head = "HEAD:\(StoreLayout.policy)"
+    let policies = Dictionary(
+      uniqueKeysWithValues: branches.map { ("\(prefix)\($0):\(StoreLayout.policy)", $0) })
+    let found = try ObjectReader(git: git).names(of: [head] + policies.keys)
+    if hasDefault, found[head] != nil { return }
+    let stores = policies.filter { found[$0.key] != nil }.map(\.value).sorted()
+    guard let name = stores.first else { throw SyncError.noStoreInClone(url: url) }
+    guard stores.count == 1 else {
+      throw SyncError.severalBranches(url: url, stores, hasDefault: hasDefault)
+    }
+    try use(name, of: remote)
+  }
+
+  /// Makes a branch of the remote the only local branch.
+  private func use(_ name: String, of remote: String) throws {
+    // A detached `HEAD` has no name.
+    let output = try git.outcome(of: ["symbolic-ref", "--quiet", "HEAD"]).output
+    let old = String(decoding: output, as: UTF8.self).filter { $0 != "\n" }
+    let new = "refs/heads/\(name)"
+    if old == new { return }
+    try git.run(["update-ref", new, "refs/remotes/\(remote)/\(name)"])
+    try git.run(["symbolic-ref", "HEAD", new])
     try git.run(["config", "--local", "branch.\(name).remote", remote])
-    try git.run(["config", "--local", "branch.\(name).merge", "refs/heads/\(name)"])
-    // The section exists only if the remote has reported the name of the missing branch.
+    try git.run(["config", "--local", "branch.\(name).merge", new])
+    if old.isEmpty { return }
+    if try git.commit(old) != nil { try git.run(["update-ref", "-d", old]) }
+    // The section exists only if the remote has reported the name of its default branch.
     _ = try git.outcome(
-      of: ["config", "--local", "--remove-section", "branch.\(missing.filter { $0 != "\n" })"])
+      of: ["config", "--local", "--remove-section", "branch.\(old.dropFirst("refs/heads/".count))"])
   }
 
   /// Checks out only the files of the store. The user has not accepted a policy yet that could allow more files.

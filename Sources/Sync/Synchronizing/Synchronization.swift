@@ -113,7 +113,8 @@ package struct Synchronization {
     try repository.refuseOtherStores()
     let network = try repository.git.forNetwork(asksPerson: options.asksPerson)
     for _ in 0..<options.attempts {
-      try commitPending()
+      // A store whose policy was not accepted gets no commits of its own.
+      if keyring.isAccepted { try commitPending() }
       let known = try lastSeen(of: remote)
       let theirs = try remote.fetch(network)
       try checkHistory(known, theirs)
@@ -206,8 +207,7 @@ package struct Synchronization {
     try repository.requireQuiet()
     guard let head = try repository.git.commit("refs/heads/\(branch)") else { throw SyncError.noCommit }
     if try repository.git.isAncestor(theirs, of: head) { return true }
-    let settled = try journal.isSettled(for: repository.identity) ? try journal.readMarker() : nil
-    guard let marker = settled else { return false }
+    guard let marker = try marker(of: journal) else { return false }
     let bases = try repository.git.mergeBases(head, theirs)
     let files = try mergedFiles(head, theirs, bases, marker)
     try checkPolicy(files)
@@ -233,6 +233,31 @@ package struct Synchronization {
     report.olderVersions += files.olderVersions
     report.hasNewPolicy = report.hasNewPolicy || files.store.keys.contains(where: Self.isAboutPeople)
     return true
+  }
+
+  /// Returns the state of the journal into which a merge is made; nil if changes have to be committed first.
+  ///
+  /// Before the policy was accepted, pending changes stay pending. The merge never replaces a file that differs from the
+  /// last commit, and the first commit after the acceptance compares the whole store with its history.
+  private func marker(of journal: CommitJournal) throws -> CommitJournal.Marker? {
+    if try journal.isSettled(for: repository.identity) { return try journal.readMarker() }
+    if keyring.isAccepted { return nil }
+    let hash = try repository.hash()
+    return try journal.withLock(timeout: timeout) { pending in
+      CommitJournal.Marker(count: pending.count, repository: repository.identity, hash: hash, isTrying: true)
+    }
+  }
+
+  /// Returns the policy of the last commit that was fetched from the remote.
+  ///
+  /// - Parameter repository: The repository of the store.
+  /// - Returns: The policy with its signature and key files; nil if nothing was fetched, or if it cannot be read.
+  /// - Throws: The errors of `Git.run`.
+  package static func fetchedPolicy(in repository: Repository) throws -> PolicyStep? {
+    guard let remote = try Remote.find(in: repository),
+      let commit = try repository.git.commit(remote.fetched)
+    else { return nil }
+    return try PolicyHistoryReader(in: repository).step(at: commit)
   }
 
   /// Returns the result of the merge of two commits.

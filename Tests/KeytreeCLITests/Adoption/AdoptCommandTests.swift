@@ -94,7 +94,10 @@ import Testing
     ("Some Site", "generic:Some Site/Some Site"), ("web/Some Site", "generic:web/Some Site"),
     ("internet-password/github.com/alice", "internet:github.com/alice"),
     ("internet-password/intranet/alice", "internet:intranet/alice"),
+    ("internet-password/github.com (1f2e3d4c)", "internet:github.com"),
     ("generic-password/github.com/bot", "generic:github.com/bot"),
+    ("generic-password/wifi (1f2e3d4c)", "generic:wifi/wifi"),
+    ("generic-password/My Wifi", "generic:My Wifi/My Wifi"),
     ("internet-password/github.com/Alice B", "internet:github.com/Alice B"),
   ]
 
@@ -122,6 +125,11 @@ import Testing
     let before = try decryptions
     let result = world.run("adopt", input: Array("n\ny\n".utf8), isTerminal: true)
     #expect(result.diagnosticsText.contains("Adopt \"\(Self.file)\"? [y/N]"))
+    // All files are listed before the first question.
+    #expect(
+      result.diagnosticsText.hasPrefix("\"\(Self.file)\": added on ")
+        && result.diagnosticsText.split(separator: "\n")[1].hasPrefix("\"items/web/x.gpg\": added on "),
+      "\(result.diagnosticsText)")
     #expect(try decryptions == before + 1)
     #expect(result.code == .cancelled && exists(Self.file) && !exists("items/web/x.gpg"))
     #expect(secret("generic:web/x") == "two")
@@ -134,8 +142,11 @@ import Testing
     #expect(world.run("adopt", "--yes").code == .usage)
     #expect(world.run("adopt", Word(Self.file)).code == .cancelled)
     #expect(world.run("adopt", Word(Self.file), "--no-input", isTerminal: true).code == .cancelled)
-    #expect(world.run("adopt", "nothing", "--yes").code == .notFound)
+    let unknown = world.run("adopt", "nothing", "--yes")
+    #expect(unknown.code == .notFound && unknown.diagnosticsText.contains("`keytree adopt --no-input`"))
+    #expect(world.run("adopt", "--no-input", isTerminal: true).text.hasPrefix("\"\(Self.file)"))
     #expect(world.run("adopt", Word(Self.file), "--undo", "--update").code == .usage)
+    #expect(world.run("adopt", Word(Self.file), "--undo", "-g", "default").code == .usage)
     #expect(exists(Self.file))
   }
 
@@ -155,6 +166,19 @@ import Testing
     #expect(world.run("find", "--account", "alice").text.split(separator: "\n").count == 1)
   }
 
+  @Test func `a given group decides which login is replaced or added`() throws {
+    #expect(world.run("group", "create", "ops").code == .done)
+    _ = world.run("add", "github.com/alice", input: Array("old".utf8))
+    try put(Self.file, "new")
+    #expect(world.run("adopt", Word(Self.file), "--yes", "-g", "ops").code == .done)
+    #expect(secret("github.com/alice", "-g", "default") == "old")
+    #expect(secret("github.com/alice", "-g", "ops") == "new")
+    try put(Self.file, "newer")
+    #expect(world.run("adopt", Word(Self.file), "--yes", "-g", "default", "--update").code == .done)
+    #expect(secret("github.com/alice", "-g", "default") == "newer")
+    #expect(secret("github.com/alice", "-g", "ops") == "new")
+  }
+
   @Test func `a file that cannot be read is reported, and the others are adopted`() throws {
     try put("items/web/others.gpg", "secret", to: 9)
     try put("items/web/good.gpg", "secret")
@@ -172,7 +196,10 @@ import Testing
     #expect(world.run("adopt", "web/text", "--yes").code == .damaged)
     #expect(world.run("adopt").text.split(separator: "\n").count == 3)
     // The same files can be put aside.
-    #expect(world.run([Word("adopt")] + [names[0], names[2], names[3]] + ["--yes", "--undo"]).code == .done)
+    let moved = world.run([Word("adopt")] + [names[0], names[2], names[3]] + ["--yes", "--undo"])
+    #expect(moved.code == .done)
+    let place = moved.diagnosticsText.firstMatch(of: #/Moved "items/web/text\.gpg" to "(.*)"\./#)?.1
+    #expect(place.map { exists(String($0)) } == true, "\(moved.diagnosticsText)")
     #expect(world.run("adopt").code == .done && world.run("check").code == .done)
   }
 
@@ -204,7 +231,9 @@ import Testing
     _ = world.run("add", "a.example/me", input: Array("old".utf8))
     try put(Self.itemFile, "new")
     let result = world.run("adopt", "a.example/me", "--undo", "--yes")
-    #expect(result.code == .damaged && result.diagnosticsText.contains("the store has no history"))
+    #expect(
+      result.code == .damaged
+        && result.diagnosticsText.contains("cannot undo \"\(Self.itemFile)\": the store has no history"))
     #expect(world.run("adopt").code == .failedChecks)
   }
 
@@ -260,9 +289,10 @@ import Testing
     try put(Self.file, "secret")
     let asked = world.run("adopt", "-g", "ops", input: Array("n\n".utf8), isTerminal: true)
     #expect(
-      asked.diagnosticsText.contains("\"Person 02\" will be able to read it."), "\(asked.diagnosticsText)")
+      asked.diagnosticsText.contains("\"Person 02\" will be able to read \"\(Self.file)\"."),
+      "\(asked.diagnosticsText)")
     let alone = world.run("adopt", input: Array("n\n".utf8), isTerminal: true)
-    #expect(!alone.diagnosticsText.contains("will be able to read it"))
+    #expect(!alone.diagnosticsText.contains("will be able to read"))
     let refused = world.run("adopt", Word(Self.file), "-g", "ops", "--yes")
     #expect(refused.code == .cancelled && refused.diagnosticsText.contains("`--widen`") && exists(Self.file))
     #expect(world.run("adopt", Word(Self.file), "--undo", "--widen", "--yes").code == .usage)
@@ -448,7 +478,9 @@ import Testing
     let verified = world.run("verify")
     #expect(verified.code == .done && verified.text.contains("warning: \(path)"), "\(verified.text)")
     let undone = world.run("adopt", "a.example/me", "--undo", "--yes")
-    #expect(undone.code == .done, "\(undone.diagnosticsText)")
+    #expect(
+      undone.code == .done && undone.diagnosticsText == "Restored \"\(path)\".\n", "\(undone.diagnosticsText)"
+    )
     #expect(world.run("get", "a.example/me").text == "old")
     #expect(try git("status", "--porcelain") == "" && world.run("check").code == .done)
     try phone(path, "newer\n")
@@ -456,6 +488,67 @@ import Testing
     #expect(world.run("get", "a.example/me").text == "newer")
     #expect(world.run("verify").code == .done && world.run("check", "--decrypt").code == .done)
     #expect(try git("log", "-1", "--format=%s") == "adopt 1 file\n")
+  }
+
+  @Test func `further lines of a changed login become fields`() throws {
+    let path = "items/internet-password/a.example/me.gpg"
+    _ = world.run("add", "a.example/me", input: Array("old".utf8))
+    try phone(path, "new\notpauth://totp/x?secret=ABCDEFGHIJKLMNOP\nlogin: me\nhint: blue\n")
+    #expect(world.run("adopt", "a.example/me", "--yes").code == .done)
+    #expect(world.run("get", "a.example/me").text == "new")
+    #expect(world.run("get", "a.example/me", "--field", "note").text == "hint: blue\n")
+    #expect(world.run("get", "a.example/me", "--field", "otp").text.hasPrefix("otpauth://totp/x"))
+
+    // An existing field is replaced only after a question.
+    try phone(path, "newer\nlogin: you\nhint: red\n")
+    let refused = world.run("adopt", "a.example/me", "--yes")
+    #expect(refused.code == .alreadyExists, "\(refused.diagnosticsText)")
+    #expect(
+      refused.diagnosticsText.contains("a.example/me/note exists already"), "\(refused.diagnosticsText)")
+    let declined = world.run("adopt", input: Array("y\nn\n".utf8), isTerminal: true)
+    #expect(declined.code == .cancelled, "\(declined.diagnosticsText)")
+    #expect(declined.diagnosticsText.contains("Replace keytree://internet-password/a.example/me/note? [y/N]"))
+    #expect(world.run("get", "a.example/me", "--field", "note").text == "hint: blue\n")
+    #expect(world.run("adopt", input: Array("y\ny\n".utf8), isTerminal: true).code == .done)
+    #expect(world.run("get", "a.example/me").text == "newer")
+    #expect(world.run("get", "a.example/me", "--field", "note").text == "login: you\nhint: red\n")
+
+    // A field with the same content is no question.
+    try phone(path, "newest\nlogin: you\nhint: red\n")
+    #expect(world.run("adopt", "a.example/me", "--yes").code == .done)
+    #expect(world.run("check", "--decrypt").code == .done)
+  }
+
+  @Test func `a changed secret of several lines stays one secret`() throws {
+    _ = world.run("add", "b.example/me", input: Array("one\ntwo\n".utf8))
+    try phone("items/internet-password/b.example/me.gpg", "three\nfour\n")
+    #expect(world.run("adopt", "b.example/me", "--yes").code == .done)
+    #expect(world.run("get", "b.example/me").text == "three\nfour\n")
+  }
+
+  /// The offsets are in the header, the key id, the session key and the content.
+  @Test(arguments: [2, 5, 11, 12, 30, 63, 64, 150, -20, -1])
+  func `a file that is damaged at any place is restored and never adopted`(offset: Int) throws {
+    _ = world.run("add", "a.example/me", input: Array("old".utf8))
+    let file = URL(fileURLWithPath: "\(world.store)/items/internet-password/a.example/me.gpg")
+    var bytes = Array(try Data(contentsOf: file))
+    bytes[offset < 0 ? bytes.count + offset : offset] ^= 0x10
+    try Data(bytes).write(to: file)
+    #expect(world.run("adopt", "a.example/me", "--yes").code != .done)
+    _ = world.run("check", "--repair")
+    #expect(world.run("get", "a.example/me").text == "old")
+    #expect(world.run("check", "--decrypt").code == .done)
+  }
+
+  @Test func `equal days are shown with the time`() throws {
+    _ = world.run("add", "a.example/me", input: Array("old".utf8))
+    let path = "items/internet-password/a.example/me.gpg"
+    let message = try world.home.encrypt(Array("new".utf8), to: [.alice])
+    try Data(message).write(to: URL(fileURLWithPath: "\(world.store)/\(path)"))
+    let minute = #/changed on \d{4}-\d\d-\d\d \d\d:\d\d, record of \d{4}-\d\d-\d\d \d\d:\d\d/#
+    #expect(world.run("adopt").text.contains(minute), "\(world.run("adopt").text)")
+    let sentence = #/changed this file on \d{4}-\d\d-\d\d \d\d:\d\d/#
+    #expect(world.run("check").text.contains(sentence), "\(world.run("check").text)")
   }
 
   @Test func `a repair restores a missing file and does not touch what another program has changed`() throws {

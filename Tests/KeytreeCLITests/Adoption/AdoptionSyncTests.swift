@@ -9,7 +9,26 @@ import Testing
 @Suite struct AdoptionSyncTests {
   private let team: TeamMachines
 
-  init() throws { team = try TeamMachines([.alice]) }
+  init() throws { team = try TeamMachines([.alice, .bob]) }
+
+  @Test func `a file of a group that the user is not in does not stop the others`() throws {
+    try team.succeed(.alice, "group", "create", "ops")
+    try team.succeed(.alice, "add", "ops.example/root", "-g", "ops", input: "one")
+    try team.welcome(.bob)
+    let bob = try #require(team.worlds[.bob])
+    let reference = try team.succeed(.bob, "find", "ops.example", "--json").text
+    let item = try #require(reference.firstMatch(of: #/internet-password/ops\.example/[^"]*/#)).0
+    try FileManager.default.createDirectory(
+      atPath: "\(bob.store)/items/web", withIntermediateDirectories: true)
+    for path in ["items/\(item).gpg", "items/web/new.gpg"] {
+      let message = try bob.gnupg.encrypt(Array("new".utf8), to: [.bob])
+      try Data(message).write(to: URL(fileURLWithPath: "\(bob.store)/\(path)"))
+    }
+    let result = team.run(.bob, ["adopt"], answers: ["y"])
+    #expect(result.code == .recipientUnusable, "\(result.talk)")
+    #expect(result.talk.contains("you are not a member of group \"ops\""), "\(result.talk)")
+    #expect(result.talk.contains("Adopted \"items/web/new.gpg\""), "\(result.talk)")
+  }
 
   private var phone: String { "\(team.hub).phone" }
 

@@ -63,7 +63,7 @@ struct AuditCommandTests {
         #"{"examined":6,"findings":2,"items":6,"notExamined":0,"strengthEstimated":true}"# + "\n"))
   }
 
-  @Test("weak and breached passwords are found; a good one, a key and a field are not")
+  @Test("weak and breached passwords and fields are found; a good one, a key, a seed and a note are not")
   func weak() throws {
     let world = try world([
       ("a.example/x", "hunter2"), ("b.example/x", Self.good), ("d.example/x", "xkT93bQz"),
@@ -79,14 +79,42 @@ struct AuditCommandTests {
     #expect(
       lines(result)
         == [
-          "weak\ta.example/x\tvery weak", "weak\td.example/x\tweak",
+          "reused\ta.example/x\t1", "reused\tb.example/x/pin\t1",
+          "weak\ta.example/x\tvery weak", "weak\tb.example/x/pin\tvery weak", "weak\td.example/x\tweak",
           "weak\te.example/quimberton~<ID>\tvery weak",
-          "breached\ta.example/x\t17043", "breached\tb.example/x\t1",
+          "breached\ta.example/x\t17043", "breached\tb.example/x\t1", "breached\tb.example/x/pin\t17043",
         ].map { $0.replacing("<ID>", with: id(result)) })
     let json = world.run("audit", "--json", "--pwned", try list(world, [("hunter2", 3)])).text
     #expect(
       json.contains(#"{"finding":"weak","item":"\#(Self.reference)a.example/x","strength":"very weak"}"#))
     #expect(json.contains(#"{"count":3,"finding":"breached","item":"\#(Self.reference)a.example/x"}"#))
+  }
+
+  @Test("a field is examined with its login, and a prefix in the list is marked")
+  func fields() throws {
+    let world = try world([("a.example/x", Self.good), ("b.example/x", Self.good + "2")])
+    try world.done(["add", "a.example/x", "--field", "pin"], input: "4711")
+    let path = world.folder.path + "/prefixes"
+    let digest = Hexadecimal.text(SHA1.digest(of: Array("4711".utf8))).uppercased()
+    try Data("\(digest.prefix(10)):5\n".utf8).write(to: URL(fileURLWithPath: path))
+    let result = world.run("audit", "a.example/x", "--pwned", Word(path))
+    #expect(lines(result).contains("breached\ta.example/x/pin\t5 (prefix)"), "\(result.text)")
+    let json = world.run("audit", "--json", "--pwned", Word(path)).text
+    #expect(json.contains(#""finding":"breached","item":"\#(Self.reference)a.example/x/pin","prefix":true"#))
+    let table = world.run("audit", "--pwned", Word(path), isTerminal: true).text
+    #expect(table.contains("a.example/x --field pin"), "\(table)")
+    #expect(!world.run("audit", "b.example/x", "--pwned", Word(path)).text.contains("breached"))
+  }
+
+  @Test("rows with the same name are distinguished")
+  func sameNames() throws {
+    let world = try world([("a.example/x", "hunter2")])
+    try world.done(["add", "a.example/x", "-r", "ssh"], input: "hunter3")
+    try world.done(["add", "a.example/x", "-r", "https", "-P", "8443"], input: "hunter4")
+    let table = world.run("audit", isTerminal: true).text
+    for row in ["a.example/x ", "a.example/x (ssh) ", "a.example/x (https, port 8443) "] {
+      #expect(table.contains("\n\(row)"), "\(table)")
+    }
   }
 
   /// Returns the digits that make the path of an account in upper case unique.

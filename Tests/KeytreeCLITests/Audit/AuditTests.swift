@@ -5,7 +5,7 @@ import Secrets
 import TestSupport
 import Testing
 @testable import Keyring
-@testable import KeytreeCLI
+@testable import PasswordAudit
 @testable import Terminal
 
 @Suite("Audit of a store")

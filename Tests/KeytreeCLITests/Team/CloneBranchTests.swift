@@ -40,7 +40,9 @@ import Testing
     try GnuPGTool.run("git", ["-C", team.hub, "branch", "old", "main"])
     let (answer, folder) = clone()
     #expect(answer.code == .ambiguous, "\(answer.talk)")
-    #expect(answer.talk.contains("main, old") && answer.talk.contains("--branch NAME"), "\(answer.talk)")
+    #expect(
+      answer.talk.contains("its branches are main and old") && answer.talk.contains("--branch NAME"),
+      "\(answer.talk)")
     #expect(!FileManager.default.fileExists(atPath: folder))
     let (chosen, _) = clone("--branch", "main")
     #expect(chosen.code == .done, "\(chosen.talk)")
@@ -50,7 +52,59 @@ import Testing
   @Test(arguments: ["nowhere", "--upload-pack=touch x", ""])
   func `a branch that does not exist is an error`(name: String) throws {
     let (answer, folder) = clone("--branch", name)
-    #expect(answer.code == .gitFailed, "\(answer.talk)")
+    #expect(answer.code == .notFound, "\(answer.talk)")
+    #expect(answer.talk.contains("it has only the branch main"), "\(answer.talk)")
+    #expect(!FileManager.default.fileExists(atPath: folder))
+  }
+
+  /// Adds a branch without a store and makes it the default branch, as a hosted repository with a description has it.
+  private func addDescription() throws {
+    let tree = try GnuPGTool.run("git", ["-C", team.hub, "hash-object", "-t", "tree", "-w", "/dev/null"])
+    let identity = ["-c", "user.name=W", "-c", "user.email=w@example.org"]
+    let commit = try GnuPGTool.run(
+      "git",
+      ["-C", team.hub] + identity
+        + [
+          "commit-tree", "-m", "readme",
+          String(decoding: tree, as: UTF8.self).trimmingCharacters(in: .newlines),
+        ])
+    try GnuPGTool.run(
+      "git",
+      [
+        "-C", team.hub, "update-ref", "refs/heads/master",
+        String(decoding: commit, as: UTF8.self).trimmingCharacters(in: .newlines),
+      ])
+  }
+
+  @Test func `the only branch with a store is used if the default branch has none`() throws {
+    try addDescription()
+    let (answer, folder) = clone()
+    #expect(answer.code == .done, "\(answer.talk)")
+    #expect(team.run(.alice, ["--store", folder, "sync"]).talk.contains("Already up to date."))
+    let branches = try GnuPGTool.run(
+      "git", ["-C", folder, "for-each-ref", "--format=%(refname)", "refs/heads"])
+    #expect(String(decoding: branches, as: UTF8.self) == "refs/heads/main\n")
+    let config = try GnuPGTool.run("git", ["-C", folder, "config", "--local", "--list"])
+    #expect(!String(decoding: config, as: UTF8.self).contains("master"))
+  }
+
+  @Test func `of several other branches with a store the user chooses one`() throws {
+    try addDescription()
+    try GnuPGTool.run("git", ["-C", team.hub, "branch", "old", "main"])
+    let (answer, _) = clone()
+    #expect(answer.code == .ambiguous, "\(answer.talk)")
+    #expect(answer.talk.contains("other branches have one: main and old"), "\(answer.talk)")
+    #expect(clone("--branch", "old").0.code == .done)
+  }
+
+  @Test func `an empty repository and one without a store have their own messages`() throws {
+    try addDescription()
+    try GnuPGTool.run("git", ["-C", team.hub, "update-ref", "-d", "refs/heads/main"])
+    let (other, _) = clone()
+    #expect(other.code == .notFound && other.talk.contains("is not a store"), "\(other.talk)")
+    try GnuPGTool.run("git", ["-C", team.hub, "update-ref", "-d", "refs/heads/master"])
+    let (empty, folder) = clone()
+    #expect(empty.code == .notFound && empty.talk.contains("hub.git is empty"), "\(empty.talk)")
     #expect(!FileManager.default.fileExists(atPath: folder))
   }
 }

@@ -35,6 +35,7 @@ import Testing
   @Test func `a script needs the full fingerprint`() throws {
     let silent = team.run(.alice, ["group", "add", "default", GnuPGKey.bob.mail])
     #expect(silent.code == .cancelled && silent.talk.contains("B5F2 8C0D"), "\(silent.talk)")
+    #expect(silent.talk.contains("add `--fingerprint \(GnuPGKey.bob.fingerprint.text)`"), "\(silent.talk)")
     let wrong = team.run(
       .alice,
       ["group", "add", "default", GnuPGKey.bob.mail, "--fingerprint", GnuPGKey.carol.fingerprint.text])
@@ -58,10 +59,11 @@ import Testing
     try world.gnupg.run([
       "--pinentry-mode", "loopback", "--passphrase", "", "--quick-generate-key",
       "Robert <bob@keytree.example>",
-      "ed25519", "sign", "never",
+      "future-default", "default", "never",
     ])
     let result = team.run(.alice, ["group", "add", "default", "BOB@keytree.example"], answers: ["y"])
     #expect(result.code == .ambiguous, "\(result.talk)")
+    #expect(result.talk.contains("2 keys in your GnuPG keyring have the address"), "\(result.talk)")
     #expect(result.talk.contains(GnuPGKey.bob.fingerprint.text), "\(result.talk)")
     #expect(result.talk.contains("Robert <bob@keytree.example> (your own key)"), "\(result.talk)")
     #expect(try members() == 1)
@@ -79,8 +81,59 @@ import Testing
     try importKeys([.expired])
     let result = team.run(.alice, ["group", "add", "default", GnuPGKey.expired.mail], answers: ["y"])
     #expect(result.code == .recipientUnusable, "\(result.talk)")
+    let fingerprint = GnuPGKey.expired.fingerprint.text
+    for words in [
+      "`gpg --quick-set-expire \(fingerprint) 1y", "`gpg --armor --export \(fingerprint)`",
+      "`keytree group add default FILE`",
+    ] {
+      #expect(result.talk.contains(words), "\(result.talk)")
+    }
+    #expect(!result.talk.contains("group refresh"), "\(result.talk)")
+  }
+
+  @Test func `a second key that cannot be used does not stop the only usable one`() throws {
+    let world = try #require(team.worlds[.alice])
+    try world.gnupg.run([
+      "--pinentry-mode", "loopback", "--passphrase", "", "--quick-generate-key",
+      "Robert <bob@keytree.example>", "ed25519", "sign", "never",
+    ])
+    let added = team.run(.alice, ["group", "add", "default", GnuPGKey.bob.mail], answers: ["y"])
+    #expect(added.code == .done, "\(added.talk)")
+    #expect(added.talk.contains("B5F2 8C0D CD5A 7456 9FA5 73FF B3B7 1ABC A803 B25F"), "\(added.talk)")
+  }
+
+  @Test func `a revoked address is named`() throws {
+    let world = try #require(team.worlds[.alice])
+    let options = ["--pinentry-mode", "loopback", "--passphrase", ""]
+    try world.gnupg.run(
+      options + ["--quick-generate-key", "Eve <eve@keytree.example>", "default", "default"])
+    try world.gnupg.run(options + ["--quick-add-uid", "eve@keytree.example", "Eve <new@keytree.example>"])
+    try world.gnupg.run(options + ["--quick-revoke-uid", "eve@keytree.example", "Eve <eve@keytree.example>"])
+    let result = team.run(.alice, ["group", "add", "default", "eve@keytree.example"], answers: ["y"])
+    #expect(result.code == .notFound, "\(result.talk)")
     #expect(
-      result.talk.contains("`gpg --quick-set-expire \(GnuPGKey.expired.fingerprint.text) 1y"),
-      "\(result.talk)")
+      result.talk.contains("has the address only in a user id that is revoked"), "\(result.talk)")
+  }
+
+  @Test func `the question shows the key even with --quiet`() throws {
+    let asked = team.run(.alice, ["--quiet", "group", "add", "default", GnuPGKey.bob.mail], answers: ["n"])
+    #expect(asked.talk.contains("B5F2 8C0D CD5A 7456 9FA5 73FF B3B7 1ABC A803 B25F"), "\(asked.talk)")
+    #expect(asked.talk.contains("will be able to read 0 items"), "\(asked.talk)")
+  }
+
+  @Test func `a file with the address of a member could be meant`() throws {
+    // The tests share one current folder, so the address is used by this test alone.
+    let mail = "zoe-file@keytree.example"
+    try #require(team.worlds[.alice]).gnupg.run([
+      "--pinentry-mode", "loopback", "--passphrase", "", "--quick-generate-key", "Zoe <\(mail)>",
+      "future-default", "default", "never",
+    ])
+    #expect(team.run(.alice, ["group", "add", "default", mail], answers: ["y"]).code == .done)
+    try team.succeed(.alice, "group", "create", "ops")
+    let file = "\(FileManager.default.currentDirectoryPath)/\(mail)"
+    #expect(FileManager.default.createFile(atPath: file, contents: Data()))
+    defer { #expect(throws: Never.self) { try FileManager.default.removeItem(atPath: file) } }
+    let result = team.run(.alice, ["group", "add", "ops", mail], answers: ["y"])
+    #expect(result.code == .ambiguous && result.talk.contains("./\(mail)"), "\(result.talk)")
   }
 }

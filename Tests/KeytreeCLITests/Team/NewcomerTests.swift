@@ -161,6 +161,78 @@ import Testing
     #expect(try team.succeed(.bob, "get", "a.example/me").text == "one")
   }
 
+  /// Without the policy of the remote, such a clone could never be used: its own policy does not have the newcomer.
+  @Test(arguments: [["sync"], ["trust"]])
+  func `a newcomer with a commit of their own accepts the policy of the remote`(first: [String]) throws {
+    try team.succeed(.alice, "add", "a.example/me", input: "one")
+    try team.succeed(.alice, "sync")
+    try cloneEarly(.bob)
+    let store = try #require(team.worlds[.bob]).store
+    try GnuPGTool.run(
+      "git",
+      [
+        "-C", store, "-c", "user.name=W", "-c", "user.email=w@example.org", "commit", "-qm", "x",
+        "--allow-empty",
+      ])
+    try letIn(.bob)
+    if first == ["sync"] {
+      let received = team.run(.bob, first)
+      #expect(received.code == .policyNotTrusted, "\(received.talk)")
+      #expect(received.talk.contains("this clone has commits of its own"), "\(received.talk)")
+      #expect(received.talk.contains("`keytree trust`") && !received.talk.contains("gpg"), "\(received.talk)")
+    }
+    let asked = team.run(.bob, ["trust"])
+    #expect(asked.code == .cancelled && asked.text.contains("generation 2"), "\(asked.talk)")
+    #expect(try !hasPin(.bob))
+    let wrong = team.run(.bob, ["trust", "--fingerprint", GnuPGKey.carol.fingerprint.text])
+    #expect(wrong.code == .policyNotTrusted, "\(wrong.talk)")
+    #expect(try !hasPin(.bob))
+    let trust = try team.succeed(.bob, "trust", "--fingerprint", GnuPGKey.alice.fingerprint.text)
+    #expect(trust.text.contains("generation 2"), "\(trust.talk)")
+    #expect(try team.succeed(.bob, "get", "a.example/me").text == "one")
+    try team.succeed(.bob, "add", "b.example/me", input: "two")
+    try team.succeed(.bob, "sync")
+    #expect(try team.subjects(.bob).contains("x"))
+    try team.succeed(.alice, "sync")
+    #expect(try team.succeed(.alice, "get", "b.example/me").text == "two")
+    #expect(try team.succeed(.bob, "check", "--decrypt").lines.isEmpty)
+  }
+
+  @Test func `a sync before the policy is accepted makes no commit`() throws {
+    try cloneEarly(.bob)
+    let store = try #require(team.worlds[.bob]).store
+    let folder = "\(store)/items/web"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    try Data("x".utf8).write(to: URL(fileURLWithPath: "\(folder)/a.example.gpg"))
+    let before = try team.subjects(.bob)
+    #expect(team.run(.bob, ["sync"]).code == .policyNotTrusted)
+    #expect(try team.subjects(.bob) == before)
+    let status = try GnuPGTool.run("git", ["-C", store, "status", "--porcelain"])
+    #expect(String(decoding: status, as: UTF8.self) == "?? items/web/\n")
+    try letIn(.bob)
+    let received = team.run(.bob, ["sync"])
+    #expect(
+      received.talk.contains("Received ") && !received.talk.contains("commits of its own"), "\(received.talk)"
+    )
+    try team.succeed(.bob, "trust", "--fingerprint", GnuPGKey.alice.fingerprint.text)
+    // The file is committed with the first change after that.
+    try team.succeed(.bob, "add", "b.example/me", input: "two")
+    #expect(try GnuPGTool.run("git", ["-C", store, "status", "--porcelain"]).isEmpty)
+  }
+
+  @Test func `a clone to another folder names it in the commands to run`() throws {
+    let folder = try #require(team.worlds[.bob]).scratch.path + "/my store"
+    let clone = team.run(
+      .bob, ["clone", team.hub, folder, "--fingerprint", GnuPGKey.alice.fingerprint.text])
+    #expect(clone.code == .cannotDecrypt, "\(clone.talk)")
+    #expect(clone.talk.contains("then run `keytree --store '\(folder)' trust`"), "\(clone.talk)")
+    try letIn(.bob)
+    let other = folder + "2"
+    let silent = team.run(.bob, ["clone", team.hub, other])
+    #expect(silent.code == .cancelled, "\(silent.talk)")
+    #expect(silent.talk.contains("run `keytree --store '\(other)' trust`"), "\(silent.talk)")
+  }
+
   @Test func `a member's trust receives the policy of the remote`() throws {
     try team.welcome(.bob)
     try letIn(.carol)

@@ -26,6 +26,10 @@ import Testing
     (["add", "internet:prod.example/root", "-l", "Root", "--update"], .ambiguous),
     (["generate", "prod.example/root"], .alreadyExists),
     (["generate", "prod.example/root", "20", "--update"], .ambiguous),
+    (["add", "prod.example/root", "-r", "https"], .alreadyExists),
+    (["add", "prod.example/root", "-P", "443", "--update"], .ambiguous),
+    (["add", "prod.example:8443/root", "--update"], .ambiguous),
+    (["add", "https://root@prod.example/login", "--update"], .ambiguous),
   ]
 
   @Test(arguments: unclear)
@@ -57,13 +61,15 @@ import Testing
     #expect(fixture.run("get", "prod.example/root", "-g", "ops").text == "new")
   }
 
-  /// Items that differ from the one in `ops` in their primary key or class.
+  /// Items that differ from those in `ops` in their name, their class, or an attribute that both have.
   @Test(
     arguments: [
-      ["prod.example/other"], ["other.example/root"], ["prod.example/root", "-r", "ssh"],
-      ["generic:prod.example/root"], ["prod.example/root", "-P", "22"],
+      ["prod.example/other"], ["other.example/root"], ["generic:prod.example/root"],
+      ["ports.example/root", "-r", "ssh"], ["ports.example:22/root"], ["prod.example"],
     ] as [[Word]])
-  func `an item with another primary key needs no group`(words: [Word]) {
+  func `an item with another name needs no group`(words: [Word]) {
+    let ports: [Word] = ["add", "ports.example/root", "-r", "https", "-P", "443", "-g", "ops"]
+    #expect(fixture.run(ports, input: Array("x".utf8)).code == .done)
     let result = fixture.run(["add"] + words, input: Array("x".utf8))
     #expect(result.code == .done, "\(result.diagnosticsText)")
   }

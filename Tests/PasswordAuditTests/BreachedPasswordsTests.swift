@@ -5,7 +5,7 @@ import Glibc
 import Secrets
 import TestSupport
 import Testing
-@testable import KeytreeCLI
+@testable import PasswordAudit
 @testable import Terminal
 
 @Suite("Lists of breached passwords")
@@ -15,9 +15,7 @@ struct BreachedPasswordsTests {
     case lines, crlf, plain, lowerCase, padded, withoutLastLineFeed, blankLastLine, ranges, rangesWithSuffix
   }
 
-  private let folder: TemporaryFolder
-
-  init() throws { folder = try TemporaryFolder() }
+  private let folder = ScratchFolder()
 
   /// Returns the sorted digests of `password 0`, `password 1` and so on.
   private static func digests(_ count: Int) -> [(password: String, digest: String)] {
@@ -91,6 +89,20 @@ struct BreachedPasswordsTests {
     #expect(try breach(path, "third") == nil)
   }
 
+  @Test("lines with only the first digits are found, and marked", arguments: [10, 16, 39], [true, false])
+  func prefixes(digits: Int, hasCount: Bool) throws {
+    let entries = Self.digests(60)
+    let kept = entries.indices.filter { $0 % 3 != 1 }
+    let path = try write(
+      kept.map { "\(entries[$0].digest.prefix(digits))\(hasCount ? ":7" : "")\n" }.joined())
+    let list = try BreachedPasswords(path: path)
+    for number in entries.indices {
+      let found = try list.breach(of: SecretBytes(text: entries[number].password))
+      let expected = BreachedPasswords.Breach(count: hasCount ? 7 : nil, isPrefix: true)
+      #expect(found == (kept.contains(number) ? expected : nil))
+    }
+  }
+
   @Test("an entry with the count 0 is padding, not a breach")
   func padding() throws {
     let entry = Self.digests(1)[0]
@@ -119,7 +131,8 @@ struct BreachedPasswordsTests {
       ("\(digest):\n", .badLine(path: path)), ("\(digest):1x\n", .badLine(path: path)),
       ("\(digest);1\n", .badLine(path: path)), ("\(digest)0:1\n", .badLine(path: path)),
       ("\(digest):1\n\n\(digest):1\n", .badLine(path: path)),
-      ("\(digest.dropLast()):1\n", .badLine(path: path)),
+      ("\(digest.prefix(9)):1\n", .badLine(path: path)),
+      ("\(digest):1\n\(digest.dropLast()):1\n", .badLine(path: path)),
       ("\u{FEFF}\(digest):1\n", .badLine(path: path)), ("\(ntlm):1\n", .isNTLM(path: path)),
       (String(repeating: "A", count: 1000), .badLine(path: path)),
       (String(repeating: "\(digest):1", count: 10), .badLine(path: path)),

@@ -4,7 +4,7 @@ internal import KeyringModel
 internal import Secrets
 
 /// A degree of weakness. At 10^10 guesses a second, 40 bits are searched in two minutes, and 65 bits in a century.
-enum Weakness: String, Sendable {
+package enum Weakness: String, Sendable {
   /// Fewer than 40 bits.
   case veryWeak = "very weak"
   /// Fewer than 65 bits.
@@ -22,22 +22,22 @@ enum Weakness: String, Sendable {
 /// The strength estimator of libzxcvbn, which knows common passwords, words, names, dates, keyboard patterns and
 /// repetitions.
 @safe
-struct StrengthEstimator: @unchecked Sendable {
+package struct StrengthEstimator: @unchecked Sendable {
   // Unchecked, because the compiler considers the pointer unsafe. It is the address of a function without state.
   private let function: UnsafeMutableRawPointer
 
   /// The name of the library, as Debian's package `libzxcvbn0` installs it.
-  static let library = "libzxcvbn.so.0"
+  package static let library = "libzxcvbn.so.0"
 
   /// The number of bytes of a password that are examined. The cost of an estimate grows with the square of the length,
   /// and so many bytes suffice to call a password strong.
-  static let examinedBytes = 100
+  package static let examinedBytes = 100
 
   /// Loads the library.
   ///
   /// - Parameter library: The name of the library for `dlopen(3)`.
   /// - Returns: nil if the library is not installed, or is not libzxcvbn.
-  init?(library: String = StrengthEstimator.library) {
+  package init?(library: String = StrengthEstimator.library) {
     guard let function = unsafe keytree_zxcvbn_load(library) else { return nil }
     unsafe self.function = unsafe function
   }

@@ -9,12 +9,16 @@ internal import Terminal
 /// nothing is sent anywhere.
 ///
 /// The list is one file with a line for each hash, sorted, or a folder with a file for each range of hashes: the name of
-/// a file is the first five digits, with or without `.txt`, and its lines begin with the other 35.
-struct BreachedPasswords: Sendable {
+/// a file is the first five digits, with or without `.txt`, and its lines begin with the other 35. The lines of one file
+/// may have only the first digits of each hash, at least ten; of a billion other passwords, fewer than one in a thousand
+/// then has the same digits as a given one.
+package struct BreachedPasswords: Sendable {
   /// A password that the list contains.
-  struct Breach: Equatable, Sendable {
+  package struct Breach: Equatable, Sendable {
     /// The number of times that the password was found; nil if the list has no numbers.
     let count: Int?
+    /// True if the list has only the first digits of each hash, so that it may contain another password.
+    var isPrefix = false
   }
 
   private enum Source: Sendable {
@@ -27,8 +31,10 @@ struct BreachedPasswords: Sendable {
 
   /// The number of digits in the name of a file with a range.
   private static let prefixDigits = 5
-  /// The number of digits in a line of one file.
+  /// The number of digits of a whole hash.
   private static let digits = SHA1.size * 2
+  /// The smallest number of digits in a line of one file.
+  private static let fewestDigits = 10
   /// The number of lines that are checked when a list is opened.
   private static let samples = 256
   /// The number of lines that are checked in each file of a folder.
@@ -38,7 +44,7 @@ struct BreachedPasswords: Sendable {
   ///
   /// - Parameter path: The file or the folder. Links are followed.
   /// - Throws: `BreachListError`; `UserFileError` if it cannot be opened or read.
-  init(path: String) throws {
+  package init(path: String) throws {
     self.path = path
     // A pipe without a writer would block without `O_NONBLOCK`.
     let file = unsafe keytree_openat(AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0)
@@ -47,7 +53,8 @@ struct BreachedPasswords: Sendable {
     var status = stat()
     guard unsafe fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
       source = .file(
-        try SortedHashFile(file: opened, path: path, digits: Self.digits, samples: Self.samples))
+        try SortedHashFile(
+          file: opened, path: path, digits: Self.fewestDigits...Self.digits, samples: Self.samples))
       return
     }
     let suffixes = ["", ".txt"].map { Array($0.utf8) }
@@ -70,7 +77,7 @@ struct BreachedPasswords: Sendable {
     let hash = SecretSlice(Self.upperCaseDigits(of: SHA1.digest(of: password)))
     let match: SortedHashFile.Match?
     switch source {
-    case .file(let file): match = try file.match(hash)
+    case .file(let file): match = try file.match(hash.part(0..<file.digits))
     case .ranges(let folder, let suffix):
       let prefix = hash.part(0..<Self.prefixDigits)
       guard let range = try Self.range(prefix, suffix, in: folder, path) else {
@@ -80,7 +87,15 @@ struct BreachedPasswords: Sendable {
     }
     // The service adds entries with the count 0 to its answers, so that their size does not disclose the range.
     guard let match, match.count != 0 else { return nil }
-    return Breach(count: match.count)
+    return Breach(count: match.count, isPrefix: isPrefix)
+  }
+
+  /// True if the lines have only the first digits of each hash.
+  private var isPrefix: Bool {
+    switch source {
+    case .file(let file): file.digits < Self.digits
+    case .ranges: false
+    }
   }
 
   /// Opens the file of a range; nil if the folder does not have it.
@@ -104,8 +119,9 @@ struct BreachedPasswords: Sendable {
       if errno == ENOENT { return nil }
       throw UserFileError(action: "open a file in", path: path, errno: errno)
     }
+    let rest = digits - prefixDigits
     return try SortedHashFile(
-      file: OpenDescriptor(file), path: path, digits: digits - prefixDigits, samples: rangeSamples)
+      file: OpenDescriptor(file), path: path, digits: rest...rest, samples: rangeSamples)
   }
 
   private static func upperCaseDigits(of hash: borrowing SecretBytes) -> SecretBytes {

@@ -40,7 +40,8 @@ final class SortedHashFile: Sendable {
 
   private let file: OpenDescriptor
   private let path: String
-  private let digits: Int
+  /// The number of digits in each line.
+  let digits: Int
   private let size: Int
 
   /// The maximum number of bytes in a line, with its end.
@@ -51,13 +52,12 @@ final class SortedHashFile: Sendable {
   /// - Parameters:
   ///   - file: The file.
   ///   - path: The path for messages.
-  ///   - digits: The number of digits in a line.
+  ///   - digits: The numbers of digits that a line may have. All lines have as many as the first one.
   ///   - samples: The number of lines to check.
   /// - Throws: `BreachListError`; `UserFileError` if the file cannot be read.
-  init(file: OpenDescriptor, path: String, digits: Int, samples: Int) throws {
+  init(file: OpenDescriptor, path: String, digits allowed: ClosedRange<Int>, samples: Int) throws {
     self.file = file
     self.path = path
-    self.digits = digits
     var status = stat()
     guard unsafe fstat(file.number, &status) == 0 else {
       throw UserFileError(action: "read", path: path, errno: errno)
@@ -68,6 +68,9 @@ final class SortedHashFile: Sendable {
     let blanks = ending.reversed().prefix { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }.count
     size = length - blanks
     guard size > 0 else { throw BreachListError.empty(path: path) }
+    digits = Self.digits(atStartOf: try Self.read(file, path, 0..<min(size, Self.lineLimit)))
+    if digits == Self.digitsOfNTLM { throw BreachListError.isNTLM(path: path) }
+    guard allowed.contains(digits) else { throw BreachListError.badLine(path: path) }
     var before: Line?
     for sample in 0...samples {
       let line = try line(at: min(size * sample / samples, size - 1), notBefore: 0)
@@ -142,7 +145,6 @@ final class SortedHashFile: Sendable {
     var text = line
     while let last = text.last, last == UInt8(ascii: "\r") || last == UInt8(ascii: " ") { text.removeLast() }
     let hash = text.prefix { Hexadecimal.value(ofDigitInAnyCase: $0) != nil }
-    if digits == SHA1.size * 2, hash.count == Self.digitsOfNTLM { throw BreachListError.isNTLM(path: path) }
     guard hash.count == digits else { throw BreachListError.badLine(path: path) }
     let upper = hash.map { (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0) ? $0 & ~0x20 : $0 }
     let rest = text.dropFirst(digits)
@@ -153,6 +155,10 @@ final class SortedHashFile: Sendable {
       let count = Int(String(decoding: number, as: UTF8.self))
     else { throw BreachListError.badLine(path: path) }
     return (upper, count)
+  }
+
+  private static func digits(atStartOf bytes: [UInt8]) -> Int {
+    bytes.prefix { Hexadecimal.value(ofDigitInAnyCase: $0) != nil }.count
   }
 
   private static let digitsOfNTLM = 32

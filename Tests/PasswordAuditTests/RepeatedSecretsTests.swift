@@ -2,7 +2,7 @@ import Secrets
 import TestSupport
 import Testing
 @testable import Encoding
-@testable import KeytreeCLI
+@testable import PasswordAudit
 
 @Suite("Comparison of secrets")
 struct RepeatedSecretsTests {
@@ -10,10 +10,10 @@ struct RepeatedSecretsTests {
   func repeated() throws {
     let secrets = ["a", "b", "a", "", "c", "b", "a", ""]
     let comparison = RepeatedSecrets(capacity: 1)
-    for (number, secret) in secrets.enumerated() {
-      #expect(try comparison.add(SecretBytes(text: secret)) == number)
-    }
-    #expect(Set(comparison.repeated.map { Set($0) }) == [[0, 2, 6], [1, 5], [3, 7]])
+    let places = try secrets.map { try comparison.add(SecretBytes(text: $0)) }
+    #expect(Set(places).count == secrets.count)
+    let expected = [[0, 2, 6], [1, 5], [3, 7]].map { numbers in Set(numbers.map { places[$0] }) }
+    #expect(Set(comparison.repeated.map { Set($0) }) == Set(expected))
     #expect(RepeatedSecrets(capacity: 0).repeated.isEmpty)
   }
 

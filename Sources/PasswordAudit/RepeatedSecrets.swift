@@ -5,7 +5,9 @@ internal import Synchronization
 /// A comparison of many secrets with each other, which keeps one keyed digest of each secret in wiped memory.
 final class RepeatedSecrets: Sendable {
   /// The position of a secret in the comparison.
-  typealias Place = Int
+  struct Place: Hashable, Sendable {
+    fileprivate let number: Int
+  }
 
   private let function = KeyedDigest()
   /// The digests, one after the other. One block, because a separate block for each would take a page of locked memory.
@@ -26,7 +28,7 @@ final class RepeatedSecrets: Sendable {
     let digest = try function.digest(of: secret)
     return digests.withLock { digests in
       digests.append(digest)
-      return digests.count / KeyedDigest.size - 1
+      return Place(number: digests.count / KeyedDigest.size - 1)
     }
   }
 
@@ -35,9 +37,9 @@ final class RepeatedSecrets: Sendable {
     digests.withLock { digests in
       unsafe digests.withBytes { bytes in
         func digest(_ place: Place) -> UnsafeRawBufferPointer.SubSequence {
-          unsafe bytes[place * KeyedDigest.size..<(place + 1) * KeyedDigest.size]
+          unsafe bytes[place.number * KeyedDigest.size..<(place.number + 1) * KeyedDigest.size]
         }
-        let places = (0..<bytes.count / KeyedDigest.size).sorted {
+        let places = (0..<bytes.count / KeyedDigest.size).map { Place(number: $0) }.sorted {
           unsafe digest($0).lexicographicallyPrecedes(digest($1))
         }
         var lists: [[Place]] = []

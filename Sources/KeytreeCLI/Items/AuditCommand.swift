@@ -2,6 +2,7 @@ internal import Arguments
 internal import CommandSupport
 internal import Keyring
 internal import KeyringModel
+internal import PasswordAudit
 internal import Terminal
 
 /// `keytree audit`: finds passwords that should be changed.
@@ -22,8 +23,8 @@ enum AuditCommand: Command {
     name: "audit", summary: "find reused, weak, old and breached passwords",
     details: [
       "Decrypts the passwords of the groups that you are a member of, and prints names, never a secret or a digest. "
-        + "Items of other groups are listed as not examined. Fields such as `otp` and `note`, certificates and keys "
-        + "are not passwords and are skipped.",
+        + "Items of other groups are listed as not examined. The fields `otp` and `note`, certificates and keys are "
+        + "not passwords and are skipped; other fields are examined like passwords.",
       "`reused`: several items have the same secret. `weak` and `very weak`: libzxcvbn estimates fewer than 65 or 40 "
         + "bits; account, server, service and label count as known words, and the first "
         + "\(StrengthEstimator.examinedBytes) bytes are examined. It needs the Debian package `libzxcvbn0`; without "
@@ -32,7 +33,8 @@ enum AuditCommand: Command {
         + "`unusable-key`: the key of a member of a group cannot be used. `old` and `breached` are reported only with "
         + "their options, because a good password need not be changed regularly, and the list is large.",
       "`--pwned` reads lines `SHA1:COUNT` or `SHA1` that are sorted by digest, or a folder with a file for each range "
-        + "of 5 digits. Nothing is sent over the network. A line feed at the end of a secret is ignored.",
+        + "of 5 digits. The lines of a file may have only the first digits, at least 10; a match is then reported as "
+        + "`prefix`. Nothing is sent over the network. A line feed at the end of a secret is ignored.",
     ],
     operands: [item], options: [old, pwned, fail] + AttributeOptions.all,
     examples: [
@@ -82,9 +84,11 @@ enum AuditCommand: Command {
   ) throws -> (records: [ItemRecord], isDamaged: Bool) {
     let matches: Matches
     if let selection {
-      matches = try call.find(selection, in: index)
+      matches = try call.find(selection.ofFields, in: index)
     } else {
-      matches = try index.find(Query())
+      var all = Query()
+      all.includesFields = true
+      matches = try index.find(all)
       call.tell(matches.problems)
     }
     call.explain(matches.statistics)
@@ -93,9 +97,9 @@ enum AuditCommand: Command {
       let name = call.nameForMessages(0)
       throw matches.problems.isEmpty ? CommandError.noMatch(name) : CommandError.noMatchButDamage(name)
     }
-    // A reference can name a field.
     let passwords = matches.items.filter { record in
-      record.field == nil && (record.itemClass == .internetPassword || record.itemClass == .genericPassword)
+      (record.itemClass == .internetPassword || record.itemClass == .genericPassword)
+        && record.field != FieldName.oneTimePassword && record.field != FieldName.note
     }
     // The path is computed on each access.
     let sorted = passwords.map { ($0.path, $0) }.sorted { $0.0 < $1.0 }.map(\.1)

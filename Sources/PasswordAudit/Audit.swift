@@ -1,13 +1,13 @@
 internal import CommandSupport
 internal import Encoding
-internal import Keyring
-internal import KeyringModel
+package import Keyring
+package import KeyringModel
 internal import OpenPGP
 internal import Secrets
-internal import Terminal
+package import Terminal
 
 /// An examination of the passwords of a store. It decrypts them, and keeps nothing but what it has found.
-struct Audit: Sendable {
+package struct Audit: Sendable {
   let keyring: Keyring
   let host: HostContext
   /// The estimator of strength; nil if it is not installed.
@@ -16,6 +16,22 @@ struct Audit: Sendable {
   let breaches: BreachedPasswords?
   /// The number of days after which an unchanged password is reported; nil to report none.
   let days: Int?
+
+  /// Creates an examination.
+  ///
+  /// - Parameters:
+  ///   - keyring: The store.
+  ///   - host: The facts about this machine.
+  ///   - estimator: The estimator of strength; nil if it is not installed.
+  ///   - breaches: The list of breached passwords; nil without one.
+  ///   - days: The number of days after which an unchanged password is reported; nil to report none.
+  package init(
+    keyring: Keyring, host: HostContext, estimator: StrengthEstimator?, breaches: BreachedPasswords?,
+    days: Int?
+  ) {
+    (self.keyring, self.host) = (keyring, host)
+    (self.estimator, self.breaches, self.days) = (estimator, breaches, days)
+  }
 
   /// The result for one password.
   private struct Examination: Sendable {
@@ -32,38 +48,67 @@ struct Audit: Sendable {
   ///   - console: The console on which the progress is drawn.
   /// - Returns: The findings.
   /// - Throws: The reason why an item cannot be decrypted, unless it concerns this item alone; `BreachListError`.
-  func run(_ records: [ItemRecord], console: Console) throws -> AuditReport {
+  package func run(_ records: [ItemRecord], console: Console) throws -> AuditReport {
     let groups = keyring.policy.groups.filter { $0.value.contains(keyring.ownFingerprint) }
     let own = records.filter { groups[$0.group] != nil }
     var report = AuditReport(items: records.count)
     report.unexamined = records.filter { groups[$0.group] == nil }.map { UnexaminedItem($0, .otherGroup) }
-    let comparison = RepeatedSecrets(capacity: own.count)
-    let results = try examine(own, comparison, console: console)
-    var examined: [ItemRecord] = []
-    var findings: [AuditFinding] = []
-    var places: [RepeatedSecrets.Place: Int] = [:]
-    for (number, result) in results.enumerated() {
-      let record = own[number]
-      switch result {
-      case .failure(let error): report.unexamined.append(UnexaminedItem(record, .unreadable(error)))
-      case .success(let examination):
-        examined.append(record)
-        if let place = examination.place { places[place] = number }
-        if let weakness = examination.weakness { findings.append(.weak(record, weakness)) }
-        if let breach = examination.breach { findings.append(.breached(record, breach)) }
-      }
-    }
-    let sets = comparison.repeated.map { set in set.compactMap { places[$0] }.sorted() }
-    findings += sets.sorted { $0.lexicographicallyPrecedes($1) }.map { set in .reused(set.map { own[$0] }) }
-    findings += attributeFindings(examined)
-    findings += try keyring.unusableKeys(ofMembersOf: Set(own.map(\.group))).map { key in
-      .key(key, name: keyring.policy.people[key.person]?.name ?? "")
-    }
-    report.examined = examined.count
+    let examined = try examineAll(own, console: console)
+    report.unexamined += examined.unreadable
+    report.examined = examined.items.count
     report.knowsStrength = estimator != nil
-    report.findings = findings.enumerated()
+    let found = try findings(from: examined) + keyFindings(own)
+    report.findings = found.enumerated()
       .sorted { ($0.element.kind, $0.offset) < ($1.element.kind, $1.offset) }.map(\.element)
     return report
+  }
+
+  /// The results for all items.
+  private struct ExaminedItems {
+    /// The items that were decrypted, with the results, in the order of the report.
+    var items: [(record: ItemRecord, examination: Examination)] = []
+    /// The items that could not be decrypted.
+    var unreadable: [UnexaminedItem] = []
+    /// The positions of equal passwords in the comparison.
+    var repeated: [[RepeatedSecrets.Place]] = []
+  }
+
+  /// Decrypts and examines all items.
+  private func examineAll(_ records: [ItemRecord], console: Console) throws -> ExaminedItems {
+    let comparison = RepeatedSecrets(capacity: records.count)
+    let results = try examine(records, comparison, console: console)
+    var examined = ExaminedItems()
+    for (record, result) in zip(records, results) {
+      switch result {
+      case .failure(let error): examined.unreadable.append(UnexaminedItem(record, .unreadable(error)))
+      case .success(let examination): examined.items.append((record, examination))
+      }
+    }
+    examined.repeated = comparison.repeated
+    return examined
+  }
+
+  /// Returns the findings about the examined items, each kind in the order of the items.
+  private func findings(from examined: ExaminedItems) -> [AuditFinding] {
+    var findings: [AuditFinding] = []
+    var numbers: [RepeatedSecrets.Place: Int] = [:]
+    for (number, (record, examination)) in examined.items.enumerated() {
+      if let place = examination.place { numbers[place] = number }
+      if let weakness = examination.weakness { findings.append(.weak(record, weakness)) }
+      if let breach = examination.breach { findings.append(.breached(record, breach)) }
+    }
+    let sets = examined.repeated.map { set in set.compactMap { numbers[$0] }.sorted() }
+    findings += sets.sorted { $0.lexicographicallyPrecedes($1) }.map { set in
+      .reused(set.map { examined.items[$0].record })
+    }
+    return findings + attributeFindings(examined.items.map(\.record))
+  }
+
+  /// Returns the findings about keys of people who can read the items.
+  private func keyFindings(_ records: [ItemRecord]) throws -> [AuditFinding] {
+    try keyring.unusableKeys(ofMembersOf: Set(records.map(\.group))).map { key in
+      .key(key, name: keyring.policy.people[key.person]?.name ?? "")
+    }
   }
 
   /// Returns the findings that follow from the attributes of items.

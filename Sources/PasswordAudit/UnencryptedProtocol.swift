@@ -1,7 +1,7 @@
 internal import KeyringModel
 
 /// A protocol that sends passwords over the network unencrypted.
-struct UnencryptedProtocol: Equatable, Sendable {
+package struct UnencryptedProtocol: Equatable, Sendable {
   /// The name of the protocol.
   let name: String
 

@@ -1,11 +1,11 @@
 internal import CommandSupport
-internal import Encoding
-internal import Keyring
-internal import KeyringModel
-internal import Terminal
+package import Encoding
+package import Keyring
+package import KeyringModel
+package import Terminal
 
 /// A finding of an audit. It names items and never contains a secret or a digest.
-enum AuditFinding: Sendable {
+package enum AuditFinding: Sendable {
   /// Several items have the same secret.
   case reused([ItemRecord])
   /// A password is easy to guess.
@@ -54,9 +54,9 @@ enum AuditFinding: Sendable {
 }
 
 /// An item that was not examined.
-struct UnexaminedItem: Sendable {
+package struct UnexaminedItem: Sendable {
   /// The reason why an item was not examined.
-  enum Reason: Sendable {
+  package enum Reason: Sendable {
     /// The user is not a member of the item's group.
     case otherGroup
     /// The item cannot be decrypted.
@@ -73,22 +73,22 @@ struct UnexaminedItem: Sendable {
 }
 
 /// The result of an audit.
-struct AuditReport: Sendable {
+package struct AuditReport: Sendable {
   /// The number of items that were to be examined.
   let items: Int
   /// The number of items that were examined.
   var examined = 0
   /// The findings, sorted by their kinds and the order of the items.
-  var findings: [AuditFinding] = []
+  package var findings: [AuditFinding] = []
   /// The other items.
   var unexamined: [UnexaminedItem] = []
   /// False if the strength of passwords could not be estimated.
-  var knowsStrength = true
+  package var knowsStrength = true
 
   init(items: Int) { self.items = items }
 
   /// True if an item cannot be decrypted although the user is a member of its group.
-  var hasUnreadableItem: Bool {
+  package var hasUnreadableItem: Bool {
     unexamined.contains { if case .unreadable = $0.reason { true } else { false } }
   }
 }
@@ -97,7 +97,7 @@ struct AuditReport: Sendable {
 
 extension AuditReport {
   /// The report as JSON: an object for each finding, one for each item that was not examined, and a summary.
-  var json: [JSONValue] {
+  package var json: [JSONValue] {
     findings.map(\.json) + unexamined.map(\.json) + [
       .object([
         JSONMember("examined", .integer(Int64(examined))),
@@ -121,7 +121,8 @@ extension AuditFinding {
     case .weak(let record, let weakness):
       return object(record, [JSONMember("strength", .string(weakness.rawValue))])
     case .breached(let record, let breach):
-      return object(record, breach.count.map { [JSONMember("count", .integer(Int64($0)))] } ?? [])
+      let count = breach.count.map { [JSONMember("count", .integer(Int64($0)))] } ?? []
+      return object(record, count + (breach.isPrefix ? [JSONMember("prefix", .bool(true))] : []))
     case .old(let record):
       return object(record, [JSONMember("secretModified", .string(record.secretModified.rfc3339))])
     case .unencrypted(let record, let name):
@@ -168,7 +169,7 @@ extension AuditReport {
 
   /// Prints the report: on a terminal a table for each finding, with the names that people type, fitted to the width;
   /// in a pipe a line for each item, with its reference, and nothing is cut.
-  func print(to console: Console) {
+  package func print(to console: Console) {
     let sections = self.sections(names: console.outputIsTerminal)
     guard console.outputIsTerminal else {
       var table = Table(["finding", "item", "detail"], isTerminal: false)
@@ -199,7 +200,8 @@ extension AuditReport {
   }
 
   private func sections(names: Bool) -> [Section] {
-    func name(_ record: ItemRecord) -> String { names ? record.typedName : record.reference.text }
+    let typed = names ? TypedNames(of: findings.flatMap(\.records) + unexamined.map(\.record)) : nil
+    func name(_ record: ItemRecord) -> String { typed?.name(of: record) ?? record.reference.text }
     var sections: [Section] = []
     func add(_ finding: String, _ heading: String, _ item: String, _ detail: String) {
       if sections.last?.finding != finding { sections.append(Section(finding: finding, heading: heading)) }
@@ -214,7 +216,10 @@ extension AuditReport {
         for record in records { add(word, "set", name(record), "\(sets)") }
       case .weak(let record, let weakness): add(word, "strength", name(record), weakness.rawValue)
       case .breached(let record, let breach):
-        add(word, "times", name(record), breach.count.map(String.init) ?? "unknown")
+        let times = breach.count.map(String.init)
+        add(
+          word, "times", name(record),
+          breach.isPrefix ? times.map { "\($0) (prefix)" } ?? "prefix" : times ?? "unknown")
       case .old(let record): add(word, "since", name(record), Self.day(record.secretModified))
       case .unencrypted(let record, let protocolName): add(word, "protocol", name(record), protocolName.name)
       case .key(let key, let person):
@@ -241,7 +246,7 @@ extension AuditReport {
   private static func day(_ time: Timestamp) -> String { String(time.rfc3339.prefix(10)) }
 
   /// The sentences with the numbers, for people.
-  var summary: [String] {
+  package var summary: [String] {
     func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
     let found = findings.isEmpty ? "nothing was found" : count(findings.count, "finding")
     var lines = ["\(count(examined, "item")) examined, \(found)."]
@@ -257,12 +262,56 @@ extension AuditReport {
   }
 }
 
+extension AuditFinding {
+  /// The items of the finding.
+  fileprivate var records: [ItemRecord] {
+    switch self {
+    case .reused(let records): records
+    case .weak(let record, _), .breached(let record, _), .old(let record), .unencrypted(let record, _):
+      [record]
+    case .key: []
+    }
+  }
+}
+
+/// The names that a user would type for some items. Items with equal names get the attributes that distinguish them.
+private struct TypedNames {
+  /// The items with each name, by their paths.
+  private let items: [String: [ItemPath: ItemRecord]]
+
+  init(of records: [ItemRecord]) {
+    items = records.reduce(into: [:]) { $0[$1.typedName, default: [:]][$1.path] = $1 }
+  }
+
+  func name(of record: ItemRecord) -> String {
+    let name = record.typedName
+    let others = items[name, default: [:]].values
+    let facts = record.distinctions
+    let shown = facts.indices.filter { index in others.contains { $0.distinctions[index] != facts[index] } }
+    let words = shown.map { facts[$0] }.filter { !$0.isEmpty }
+    return words.isEmpty ? name : "\(name) (\(words.joined(separator: ", ")))"
+  }
+}
+
 extension ItemRecord {
-  /// The name that a user would type: `github.com/alice`, `generic:mailer/bot`.
+  /// The name that a user would type: `github.com/alice`, `generic:mailer/bot`, `github.com/alice --field pin`.
   fileprivate var typedName: String {
-    func text(_ value: AttributeValue?) -> String { String(decoding: value?.shownBytes ?? [], as: UTF8.self) }
-    let account = text(accountValue)
-    let name = account.isEmpty ? text(container) : "\(text(container))/\(account)"
-    return itemClass == .genericPassword ? "generic:\(name)" : name
+    let account = Self.text(accountValue)
+    let name = account.isEmpty ? Self.text(container) : "\(Self.text(container))/\(account)"
+    let item = itemClass == .genericPassword ? "generic:\(name)" : name
+    return field.map { "\(item) --field \($0)" } ?? item
+  }
+
+  /// The facts that distinguish items with the same name; empty for those that the item does not have.
+  fileprivate var distinctions: [String] {
+    let port = Self.text(attributes[.port])
+    return [
+      Self.text(attributes[.protocol]), port.isEmpty ? "" : "port \(port)", Self.text(attributes[.path]),
+      "group \(group)",
+    ]
+  }
+
+  private static func text(_ value: AttributeValue?) -> String {
+    String(decoding: value?.shownBytes ?? [], as: UTF8.self)
   }
 }

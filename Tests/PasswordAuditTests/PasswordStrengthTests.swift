@@ -3,7 +3,7 @@ import KeyringModel
 import Secrets
 import TestSupport
 import Testing
-@testable import KeytreeCLI
+@testable import PasswordAudit
 
 @Suite("Strength of passwords")
 struct PasswordStrengthTests {

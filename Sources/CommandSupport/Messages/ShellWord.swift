@@ -1,0 +1,16 @@
+extension String {
+  /// The text as one word of a shell command: as it is, or in single quotes.
+  package var shellWord: String {
+    let isPlain =
+      !isEmpty && !hasPrefix("-")
+      && utf8.allSatisfy { byte in
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+          UInt8(ascii: "0")...UInt8(ascii: "9"):
+          true
+        default: "./_+-@".utf8.contains(byte)
+        }
+      }
+    return isPlain ? self : "'\(replacing("'", with: "'\\''"))'"
+  }
+}
