@@ -38,23 +38,24 @@ struct ClientCertificateTests {
     #expect(try world.erase(Self.question) == 0)
   }
 
-  @Test("an item with the name of the file is read on every machine, and never changed")
+  @Test("an item with the name of the file is read on every machine, and neither replaced nor erased")
   func name() throws {
     let world = try GitWorld()
-    let named = try world.keyring.add(
+    let shared = try world.keyring.add(
       NewItem(itemClass: .genericPassword, attributes: ["service": "cert", "account": "client.pem"]),
       secret: SecretBytes(text: "secret"))
     #expect(try world.get(Self.question) == "username=\npassword=secret\n")
+    // What git has received is not stored again.
+    #expect(try !world.store(Self.question + "password=secret\n"))
+    #expect(try world.items().count == 1)
     #expect(try world.erase(Self.question + "password=secret\n") == 0)
-    // The passphrase of another certificate with this file name.
     #expect(try world.store(Self.question + "password=new\n"))
-    #expect(try world.items().count == 2)
-    #expect(try world.keyring.text(of: named) == "secret")
+    #expect(try world.items().count == 2 && world.keyring.text(of: shared) == "secret")
     #expect(try world.get(Self.question) == "username=\npassword=new\n")
     let other = "protocol=cert\nhost=\nusername=\npath=/home/bob/client.pem\n"
     #expect(try world.get(other) == "username=\npassword=secret\n")
-    #expect(try world.erase(Self.question) == 1)
-    #expect(try world.keyring.text(of: named) == "secret")
+    #expect(try world.erase(Self.question + "password=new\n") == 1)
+    #expect(try world.items() == [shared])
   }
 
   @Test(
@@ -97,5 +98,38 @@ struct ClientCertificateTests {
     #expect(throws: CredentialError.self) { _ = try certificates.get(file) }
     #expect(throws: CredentialError.self) { try certificates.erase(file, nil) }
     #expect(try keyring.text(of: item) == "of ops")
+  }
+
+  @Test("an item of another group with the file name is neither replaced nor erased")
+  func fileName() throws {
+    let world = try GitWorld()
+    try world.store(Self.question + "password=secret\n")
+    try world.store.changePolicy { $0.groups["ops"] = [world.store.owner] }
+    let keyring = try world.store.open()
+    var new = NewItem(itemClass: .genericPassword, attributes: ["service": "cert", "account": "client.pem"])
+    new.group = "ops"
+    let item = try keyring.add(new, secret: SecretBytes(text: "of ops"))
+    let certificates = ClientCertificates(keyring)
+    let path = Array("/home/alice/client.pem".utf8)
+    #expect(throws: CredentialError.self) { _ = try certificates.get(path) }
+    #expect(try certificates.store(path, SecretSlice(SecretBytes(text: "new"))))
+    #expect(try certificates.erase(path, nil))
+    #expect(try keyring.text(of: item) == "of ops" && keyring.find(Query()).items == [item])
+  }
+
+  @Test("a passphrase is never stored in an item of another group that has the name of the file")
+  func planted() throws {
+    let world = try GitWorld()
+    let eve = EngineDouble.fingerprint(2)
+    try world.store.join(eve, "ops")
+    let keyring = try world.store.open()
+    var new = NewItem(itemClass: .genericPassword, attributes: ["service": "cert", "account": "client.pem"])
+    new.group = "ops"
+    let planted = try keyring.add(new, secret: SecretBytes(text: "x"))
+    let path = Array("/home/alice/client.pem".utf8)
+    #expect(try ClientCertificates(keyring).store(path, SecretSlice(SecretBytes(text: "passphrase"))))
+    #expect(try keyring.text(of: planted) == "x")
+    let stored = try #require(try keyring.find(Query()).items.first { $0.id != planted.id })
+    #expect(stored.group == GroupName.default)
   }
 }

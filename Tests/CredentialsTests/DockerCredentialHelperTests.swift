@@ -50,11 +50,25 @@ struct DockerCredentialHelperTests {
     #expect(throws: ambiguous) { try helper.store(DockerCredential(credential)) }
     #expect(throws: ambiguous) { try helper.erase(Array("r.example".utf8)) }
     #expect(try keyring.find(Query()).items == before)
-    // A replacement has the readers of the entry that it replaces.
+    // A credential of another account does not get the readers of the entry that a member of `ops` has made.
     try keyring.delete([old])
     #expect(try helper.store(DockerCredential(credential)))
     let items = try keyring.find(Query()).items
-    #expect(items.map(\.group) == ["ops"] && items.first?.id != other.id)
+    #expect(items.map(\.group).sorted() == ["default", "ops"] && items.contains(other))
+    #expect(try keyring.text(of: other) == "of ops")
+  }
+
+  @Test("the only credential with the same account keeps its group")
+  func sameGroup() throws {
+    try store("https://r.example", "bob", "old")
+    try world.changePolicy { $0.groups["ops"] = [world.owner] }
+    let keyring = try world.open()
+    let item = try #require(keyring.find(Query()).items.first)
+    try keyring.update(item, AttributeChanges(group: "ops"))
+    let credential = SecretBytes(text: #"{"ServerURL":"https://r.example","Username":"bob","Secret":"new"}"#)
+    #expect(try DockerCredentialHelper(keyring).store(DockerCredential(credential)))
+    let items = try keyring.find(Query()).items
+    #expect(try items.map(\.group) == ["ops"] && keyring.text(of: items[0]) == "new")
   }
 
   @Test("credentials come back byte for byte, including a line feed at the end")

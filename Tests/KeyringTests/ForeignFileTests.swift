@@ -224,4 +224,96 @@ import Testing
     let quarantine = try #require(try store.tree().list(".keytree").first { $0.hasPrefix("quarantine") })
     #expect(try store.bytes(".keytree/\(quarantine)/items/web/x.gpg") != nil)
   }
+
+  /// Puts a message at the second path of an item's file.
+  private func putSecond(_ item: ItemRecord, _ message: [UInt8]) throws -> String {
+    let path = SecondPath.of(store.secretFile(item), ContentDigest(of: message))
+    try store.put(message, at: path)
+    return path
+  }
+
+  @Test func `a change that is kept beside an item does not disturb it, and is accepted as its secret`()
+    throws
+  {
+    let item = try add()
+    let path = try putSecond(item, try message("new"))
+    let files = try keyring.foreignFiles()
+    #expect(files.map(\.path) == [path] && files.map(\.kind) == [.kept(item)])
+    #expect(try keyring.text(of: item) == "old")
+    #expect(try keyring.check().findings == [Finding(path, .notAdopted)])
+    let outcomes = try keyring.adopt([Adoption(files[0], .secret(slice("new")))])
+    guard case .adopted(let records) = outcomes[0], let record = records.first else {
+      Issue.record("\(outcomes)")
+      return
+    }
+    #expect(record.id == item.id && record.revision != item.revision)
+    #expect(try keyring.text(of: record) == "new" && keyring.foreignFiles().isEmpty)
+    #expect(try keyring.check(decrypts: true).findings.isEmpty)
+  }
+
+  @Test func `a kept change of an item that has changed since is not accepted`() throws {
+    let item = try add()
+    let path = try putSecond(item, try message("new"))
+    let files = try keyring.foreignFiles()
+    let newer = SecretBytes(text: "newer")
+    try keyring.update(item, secret: newer)
+    #expect(try keyring.adopt([Adoption(files[0], .secret(slice("new")))]) == [.changedSince])
+    #expect(try store.bytes(path) != nil)
+    // The same applies if another program has changed the file of the item, too.
+    let again = try #require(try keyring.foreignFiles().first)
+    try store.put(try message("work tree"), at: store.secretFile(item))
+    #expect(try keyring.adopt([Adoption(again, .secret(slice("new")))]) == [.changedSince])
+  }
+
+  @Test func `a file with the digits of another content, or without an item, is a new file`() throws {
+    let item = try add()
+    let path = SecondPath.of(store.secretFile(item), ContentDigest(of: Array("other".utf8)))
+    try store.put(try message("new"), at: path)
+    #expect(try keyring.foreignFiles().map(\.kind) == [.added])
+    try keyring.delete([item])
+    let other = try putSecond(item, try message("new"))
+    #expect(try keyring.foreignFiles().map(\.kind) == [.added, .added])
+    #expect(other != path)
+  }
+
+  @Test func `an undo moves a kept change to the quarantine`() throws {
+    let item = try add()
+    let path = try putSecond(item, try message("new"))
+    #expect(try Set(keyring.undo(keyring.foreignFiles(), originals: [:]).keys) == [path])
+    #expect(try keyring.text(of: item) == "old" && keyring.foreignFiles().isEmpty)
+    let quarantine = try #require(try store.tree().list(".keytree").first { $0.hasPrefix("quarantine") })
+    #expect(try store.bytes(".keytree/\(quarantine)/\(path)") != nil)
+  }
+
+  @Test func `a changed file is separated from its item, and nothing is lost`() throws {
+    let item = try add()
+    let path = store.secretFile(item)
+    let old = try #require(try store.bytes(path))
+    let new = try message("new")
+    try store.put(new, at: path)
+    let files = try keyring.foreignFiles()
+    #expect(try keyring.separate(files, originals: [path: Array("wrong".utf8)]).isEmpty)
+    #expect(try store.bytes(path) == new)
+    #expect(try keyring.separate(files, originals: [path: old]) == [path])
+    #expect(try keyring.text(of: item) == "old")
+    let kept = try #require(try keyring.foreignFiles().first)
+    #expect(try kept.kind == .kept(item) && store.bytes(kept.path) == new)
+  }
+
+  @Test(arguments: [
+    "items/internet-password/a.example/me.gpg", "items/x.gpg", "items/web/Some Site.gpg", "items/Größe/ü.gpg",
+  ])
+  func `a second path leads back to the first`(path: String) {
+    let digest = ContentDigest(of: [1])
+    let second = SecondPath.of(path, digest)
+    #expect(SecondPath.first(of: second, digest) == path && SecondPath.relates(path, second, digest))
+    #expect(StoreLayout.isForeignFile(second))
+    #expect(SecondPath.first(of: second, ContentDigest(of: [2])) == nil)
+    #expect(SecondPath.first(of: path, digest) == nil && !SecondPath.relates(path, path, digest))
+  }
+
+  @Test func `a second path of a long name is not longer than a file name can be`() {
+    let second = SecondPath.of("items/web/\(String(repeating: "é", count: 125)).gpg", ContentDigest(of: [1]))
+    #expect(second.utf8.count <= "items/web/".utf8.count + 255)
+  }
 }

@@ -121,4 +121,23 @@ struct ErrorReportTests {
         "hint: give one of these references, or add attributes such as `-a ACCOUNT`",
       ])
   }
+
+  /// Texts, and their forms in quotation marks.
+  static let quoted = [
+    ("a b", "\"a b\""), ("DOMAIN\\user", "\"DOMAIN\\user\""), ("a\", verified", "\"a\\\", verified\""),
+    ("a\\", "\"a\\\\\""), ("a\\\"", "\"a\\\\\\\"\""), ("", "\"\""),
+  ]
+
+  @Test(arguments: quoted)
+  func `a text cannot end its quotation marks`(text: String, shown: String) {
+    #expect(ErrorReport.quote(text) == shown)
+  }
+
+  @Test(arguments: [
+    ("a  b", "\"a b\""), ("  a \u{3000}\u{2003} b  ", "\" a b \""), (" ", "\" \""), ("   ", "\" \""),
+    ("", "\"\""),
+  ])
+  func `a run of blanks is shown as one`(text: String, shown: String) {
+    #expect(ErrorReport.quoteCompact(text) == shown)
+  }
 }

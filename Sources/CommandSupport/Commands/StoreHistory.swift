@@ -142,6 +142,26 @@ extension CommandCall {
     return try keyring.restore(found, replacing: damaged)
   }
 
+  /// Restores the files of items that other programs have changed from the history, so that the items can be
+  /// re-encrypted, and reports them. The changed files are kept beside them, and can still be adopted.
+  ///
+  /// - Parameter keyring: The store.
+  /// - Throws: The errors of `HistoricalFiles.originals(of:)` and `Keyring.separate(_:originals:)`.
+  package func separateChanges(in keyring: Keyring) throws {
+    let changed = try keyring.foreignFiles().filter(\.replacesItemFile)
+    guard !changed.isEmpty, let repository = try repository() else { return }
+    let originals = try HistoricalFiles(in: repository).originals(of: changed.compactMap(\.item))
+    let restored = try keyring.separate(changed, originals: originals)
+    for path in restored {
+      console.complain(
+        "keytree: warning: another program has changed \(ErrorReport.quoteCompact(path)); the signed file was restored"
+      )
+    }
+    if !restored.isEmpty {
+      console.complain("hint: `keytree adopt` lists the changes, and takes them in or undoes them")
+    }
+  }
+
   /// Throws an error if the repository already contains another store, because each store would treat the files of the
   /// other as stray files.
   ///

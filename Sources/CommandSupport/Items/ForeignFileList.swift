@@ -14,15 +14,19 @@ package struct ForeignFileEntry {
 
   /// The origin, for people.
   private var origin: String {
-    author.map { "committed by \(ErrorReport.quote($0)), not verified" } ?? "not committed"
+    author.map { "committed by \(ErrorReport.quoteCompact($0)), not verified" } ?? "not committed"
   }
+
+  /// The path in quotation marks, for people. Not escaped.
+  package var name: String { ErrorReport.quoteCompact(file.path) }
 
   /// The file as one line, for people. Not escaped.
   package var line: String {
-    guard let item = file.item else { return "\(file.path): added on \(time.day), \(origin)" }
+    guard let item = file.item else { return "\(name): added on \(time.day), \(origin)" }
+    let change = file.replacesItemFile ? "changed" : "a change of \(item.reference.text)"
     let recorded = item.secretModified
     return
-      "\(file.path): changed on \(time.day(besides: recorded)), record of \(recorded.day(besides: time)), \(origin)"
+      "\(name): \(change) on \(time.day(besides: recorded)), record of \(recorded.day(besides: time)), \(origin)"
   }
 
   /// The members of the JSON object.

@@ -58,8 +58,27 @@ package struct ErrorReport: Equatable, Sendable {
   static let fieldRule =
     "a field name has 1 to \(FieldName.maximumSize) characters: `a` to `z`, `0` to `9` and `-`"
 
-  /// Returns a text in quotation marks.
-  package static func quote(_ text: String) -> String { "\"\(text)\"" }
+  /// Returns a text in quotation marks. Quotation marks in it are escaped, so that the text cannot end early; then, and
+  /// at the end of the text, so are backslashes.
+  package static func quote(_ text: String) -> String {
+    guard text.contains("\"") || text.hasSuffix("\\") else { return "\"\(text)\"" }
+    return "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
+  }
+
+  /// Returns a text in quotation marks, with one blank instead of several, so that a long run of blanks cannot move a
+  /// part of the text to another line of the terminal.
+  package static func quoteCompact(_ text: String) -> String { quote(compact(text)) }
+
+  /// Returns a text with one blank instead of each run of white space.
+  package static func compact(_ text: String) -> String {
+    var result = ""
+    var isAfterBlank = false
+    for character in text {
+      if !character.isWhitespace { result.append(character) } else if !isAfterBlank { result.append(" ") }
+      isAfterBlank = character.isWhitespace
+    }
+    return result
+  }
 
   /// Returns the hint for an error number of the system.
   package static func hint(_ number: Int32) -> String {

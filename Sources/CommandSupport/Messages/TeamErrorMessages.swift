@@ -39,7 +39,9 @@ extension ErrorReport {
         switch obstacle {
         case .notARecipient:
           "ask an admin who is in all of these groups; `keytree who ITEM` lists the readers"
-        case .damaged: "`keytree check --decrypt` shows what is wrong with them"
+        case .damaged:
+          "`keytree check --decrypt` shows what is wrong with them; `keytree adopt PATH --undo` restores a file that "
+            + "another program has changed"
         }
       self.init(
         obstacle == .damaged ? .damaged : .cannotDecrypt,

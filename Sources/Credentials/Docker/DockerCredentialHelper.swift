@@ -45,7 +45,11 @@ package struct DockerCredentialHelper {
     return object
   }
 
-  /// Stores a credential, replacing any other credential of the same registry and keeping its group.
+  /// Stores a credential, replacing any other credential of the same registry.
+  ///
+  /// Docker names no group. The only credential of a registry keeps its group if it has the same account; otherwise
+  /// the new one is stored in the group `default`, and the credentials of other groups stay. A member of another group
+  /// could otherwise choose who can read it.
   ///
   /// - Returns: True if anything in the store has changed.
   /// - Throws: `malformed` for a URL without a host; `ambiguous` for entries of several groups; `taken`;
@@ -73,7 +77,12 @@ package struct DockerCredentialHelper {
     {
       return false
     }
-    let group = known.first?.group ?? GroupName.default
+    let isExact =
+      known.count == 1
+      && known[0].primaryKey
+        == PrimaryKey(itemClass: .internetPassword, attributes: attributes, group: known[0].group)
+    let group = isExact ? known[0].group : GroupName.default
+    let untouched = Set(known.filter { $0.group != group }.map(\.id))
     let item = NewItem(itemClass: .internetPassword, attributes: attributes, group: group)
     do {
       try keyring.transaction { changes throws(KeyringError) in
@@ -81,10 +90,10 @@ package struct DockerCredentialHelper {
         // previous one, whatever its account is.
         changes.dependOnSearch()
         let found = try entries(at: endpoint)
-        if let other = found.rivals.first(where: { $0.group != group }) {
+        if let other = found.rivals.first(where: { $0.group != group && !untouched.contains($0.id) }) {
           throw KeyringError.bindingMismatch(other.reference, .condition(.group))
         }
-        let known = found.records
+        let known = found.records.filter { $0.group == group }
         let same = known.first(where: hasAccount)
         for record in known where record.id != same?.id { try changes.delete(record) }
         if let same {

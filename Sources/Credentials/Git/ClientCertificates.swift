@@ -5,9 +5,9 @@ internal import Secrets
 /// The passphrases of client certificates, which git requests with the protocol `cert`, an empty host and the path of
 /// the certificate (`http.sslCert` with `http.sslCertPasswordProtected`, git-config(1)).
 ///
-/// A passphrase is a generic password of the service `cert`, whose account is the path as git sends it. A user can also
-/// create an item whose account is the last part of that path, for machines with different folders. Such an item is
-/// only read, because certificates in several folders can have the same file name.
+/// A passphrase is a generic password of the service `cert`, whose account is the path as git sends it, or the last part
+/// of that path. The second form is for reading only: it applies to machines with different folders, like that of the
+/// passphrases of ssh, and another certificate can have the same file name.
 struct ClientCertificates {
   private static let service: AttributeValue = "cert"
 
@@ -26,15 +26,10 @@ struct ClientCertificates {
 
   /// Finds the passphrase of a certificate.
   ///
-  /// - Returns: The missing parts of the credential, and the item: that of the path, otherwise that of the file name;
-  ///   nil if there is none.
+  /// - Returns: The missing parts of the credential, and the item; nil if there is none.
   /// - Throws: `ambiguous` if items of several groups match; `damagedIndex`, `KeyringError`.
   func get(_ path: [UInt8]) throws -> (answer: GitCredential, ItemReference)? {
-    let name = path.split(separator: UInt8(ascii: "/")).last.map { Array($0) } ?? path
-    let accounts = path == name ? [path] : [path, name]
-    let found = try accounts.map(item).compactMap { item in try item.find().map { (item, $0) } }
-    try found.map(\.1).requireOneGroup()
-    guard let (item, record) = found.first else { return nil }
+    guard let (item, record) = try find(path) else { return nil }
     var answer = GitCredential()
     // Git has no user name for a certificate, and asks for one if the answer has none.
     answer.username = []
@@ -42,15 +37,21 @@ struct ClientCertificates {
     return (answer, record.reference)
   }
 
-  /// Stores a passphrase, replacing that of the same path.
+  /// Stores a passphrase under the path of the certificate.
   ///
-  /// - Returns: True if anything in the store has changed.
+  /// - Returns: True if anything in the store has changed. A passphrase that is already found is not stored again.
   /// - Throws: The errors of `get(_:)`; `contended`.
   func store(_ path: [UInt8], _ passphrase: SecretSlice) throws -> Bool {
-    try item(path).store(passphrase)
+    let exact = item(path)
+    if try exact.find() == nil, let (item, record) = try find(path),
+      try item.secret(of: record).isEqual(to: passphrase)
+    {
+      return false
+    }
+    return try exact.store(passphrase)
   }
 
-  /// Erases a passphrase of this path that was rejected.
+  /// Erases the passphrase under the path of a certificate, because it was rejected.
   ///
   /// - Parameters:
   ///   - path: The path of the certificate.
@@ -66,6 +67,17 @@ struct ClientCertificates {
     } catch KeyringError.itemNotFound {
       return false
     }
+  }
+
+  private func find(_ path: [UInt8]) throws -> (item: ServiceItem, record: ItemRecord)? {
+    let name = path.split(separator: UInt8(ascii: "/")).last.map { Array($0) } ?? path
+    var found: [(item: ServiceItem, record: ItemRecord)] = []
+    for account in path == name ? [path] : [path, name] {
+      let item = item(account)
+      if let record = try item.find() { found.append((item, record)) }
+    }
+    try found.map(\.record).requireOneGroup()
+    return found.first
   }
 
   private func item(_ account: [UInt8]) -> ServiceItem {

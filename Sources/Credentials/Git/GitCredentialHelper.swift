@@ -110,6 +110,7 @@ package struct GitCredentialHelper {
       (record, isSame) = (candidate, true)
       break
     }
+    if let found = record, !isSame, !mayReplace(found, exact, among: known, at: endpoint) { record = nil }
     let token = record.flatMap { refreshToken(beside: $0, among: all) }
     // An older git sends neither the expiry of a password nor its refresh token. If the password is the same, missing
     // values stay unchanged.
@@ -121,6 +122,18 @@ package struct GitCredentialHelper {
       wanted: wanted, record: record, replacesSecret: !isSame, setsExpiry: setsExpiry, token: token,
       newToken: newToken, removesToken: token != nil && credential.refreshToken == nil && !isSame)
     return (try change.apply(to: keyring), true)
+  }
+
+  /// Returns true if a new secret may replace that of an item.
+  ///
+  /// Programs name no group, and a member of another group than `default` can add an item that waits for the secret of
+  /// another member. Such an item is replaced only if it is the only match, has exactly the attributes of the request,
+  /// and if a server has accepted its secret on this machine.
+  private func mayReplace(
+    _ record: ItemRecord, _ exact: ItemRecord?, among known: [ItemRecord], at endpoint: Endpoint
+  ) -> Bool {
+    record.group == GroupName.default
+      || (known.count == 1 && exact?.id == record.id && recent.item(at: endpoint) == record.id)
   }
 
   // MARK: erase

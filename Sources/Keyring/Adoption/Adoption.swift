@@ -22,7 +22,7 @@ package struct Adoption: Sendable {
   package enum Content: Sendable {
     /// The parts of a login, for a new file.
     case login([Part])
-    /// The secret of the changed item.
+    /// The new secret of the item that the file changes.
     case secret(SecretSlice)
     /// The secret of the changed item, and fields that are added or replaced with it.
     case change(SecretSlice, fields: [Part])
@@ -73,10 +73,11 @@ extension Keyring {
           continue
         }
         switch (adoption.file.kind, adoption.content) {
-        case (.changed(let record), .secret(let secret)):
-          outcomes.append(try accept(record, digest, secret, [], &changes))
-        case (.changed(let record), .change(let secret, let fields)):
-          outcomes.append(try accept(record, digest, secret, fields, &changes))
+        case (.changed(let record), .secret(let secret)), (.kept(let record), .secret(let secret)):
+          outcomes.append(try accept(record, adoption.file, digest, secret, [], &changes))
+        case (.changed(let record), .change(let secret, let fields)),
+          (.kept(let record), .change(let secret, let fields)):
+          outcomes.append(try accept(record, adoption.file, digest, secret, fields, &changes))
         case (_, .login(let parts)): outcomes.append(try adopt(adoption.file.path, digest, parts, &changes))
         case (.added, .secret), (.added, .change): outcomes.append(.changedSince)
         }
@@ -98,15 +99,17 @@ extension Keyring {
   }
 
   private func accept(
-    _ record: ItemRecord, _ digest: ContentDigest, _ secret: SecretSlice, _ fields: [Adoption.Part],
-    _ changes: inout WriteTransaction
+    _ record: ItemRecord, _ file: ForeignFile, _ digest: ContentDigest, _ secret: SecretSlice,
+    _ fields: [Adoption.Part], _ changes: inout WriteTransaction
   ) throws(KeyringError) -> AdoptionOutcome {
     for field in fields where field.replaced == nil {
       if let other = try changes.item(like: field.item) { return .exists(other.reference) }
     }
-    guard let new = try changes.accept(digest, as: record, secret: secret.copy()) else {
-      return .changedSince
-    }
+    let accepted =
+      file.replacesItemFile
+      ? try changes.accept(digest, as: record, secret: secret.copy())
+      : try changes.accept(digest, from: file.path, as: record, secret: secret.copy())
+    guard let new = accepted else { return .changedSince }
     return .adopted([new] + (try store(fields, &changes)))
   }
 
@@ -125,8 +128,8 @@ extension Keyring {
     return records
   }
 
-  /// Undoes what other programs have done: restores the files of changed items, and moves new files to a quarantine
-  /// folder. Needs no secret key.
+  /// Undoes what other programs have done: restores the files of changed items, and moves all other files to a
+  /// quarantine folder. Needs no secret key.
   ///
   /// - Parameters:
   ///   - undone: The files.
@@ -146,7 +149,7 @@ extension Keyring {
     do {
       for file in undone {
         switch file.kind {
-        case .added:
+        case .added, .kept:
           // A file that is too large to read is moved, too.
           guard try Keyring.isThere(file.path, in: tree) else { continue }
           if file.digest != nil, try message(of: file) == nil { continue }
@@ -167,6 +170,46 @@ extension Keyring {
     let count = done.count
     try transaction.commit(
       under: lock, subject: "undo \(count == 1 ? "1 change" : "\(count) changes") by other programs")
+    return done
+  }
+
+  /// Restores the files of items that other programs have changed, and keeps the changed files at second paths, where
+  /// they can still be adopted. Needs no secret key.
+  ///
+  /// - Parameters:
+  ///   - changed: The changed files.
+  ///   - originals: As for ``undo(_:originals:)``.
+  /// - Returns: The paths of the files that were restored.
+  /// - Throws: The errors of ``undo(_:originals:)``.
+  package func separate(
+    _ changed: [ForeignFile], originals: [String: [UInt8]]
+  ) throws(KeyringError) -> [String] {
+    try requireTrust()
+    let lock = try StoreLock(tree, timeout: host.lockTimeout)
+    try Transaction.recover(in: tree, under: lock)
+    var transaction = Transaction(in: tree)
+    var done: [String] = []
+    do {
+      for file in changed {
+        guard case .changed(let record) = file.kind, let original = originals[file.path],
+          ContentDigest(of: original) == record.sealed, let bytes = try message(of: file),
+          try verifiedRecords(of: [record]).first?.record == record
+        else { continue }
+        try transaction.place(bytes, at: SecondPath.of(file.path, ContentDigest(of: bytes)))
+        try transaction.place(original, at: file.path)
+        done.append(file.path)
+      }
+    } catch {
+      transaction.abandon()
+      throw error
+    }
+    if done.isEmpty {
+      transaction.abandon()
+      return []
+    }
+    let count = done.count
+    try transaction.commit(
+      under: lock, subject: "restore \(count == 1 ? "1 file" : "\(count) files") that other programs changed")
     return done
   }
 }

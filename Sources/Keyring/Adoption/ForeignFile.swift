@@ -12,6 +12,9 @@ package struct ForeignFile: Sendable, Equatable {
     case added
     /// The file replaces that of an item, whose verified record contains another digest.
     case changed(ItemRecord)
+    /// The file changes an item, and a merge has kept it at a second path. The item keeps the file that its record
+    /// describes.
+    case kept(ItemRecord)
   }
 
   /// The path in the store.
@@ -23,10 +26,18 @@ package struct ForeignFile: Sendable, Equatable {
   /// The time of the last change of the file on this machine.
   package let modified: Timestamp
 
-  /// The item whose file was changed; nil for a new file.
+  /// The item that the file changes; nil for a new file.
   package var item: ItemRecord? {
-    if case .changed(let record) = kind { return record }
-    return nil
+    switch kind {
+    case .added: nil
+    case .changed(let record), .kept(let record): record
+    }
+  }
+
+  /// True if the file is at the path of the item's own file.
+  package var replacesItemFile: Bool {
+    if case .changed = kind { return true }
+    return false
   }
 }
 
@@ -55,6 +66,7 @@ extension Keyring {
         ForeignFile(
           path: path, kind: .added, digest: try digest(ofForeign: path), modified: status.modified))
     }
+    found = try namingItems(in: found)
     let recorded = shared.filter { $0.hasRecord && lines[$0.file] != nil }
     let differs = try WorkerPool(workers: host.workers).map(recorded.count) {
       (number) throws(KeyringError) in
@@ -63,6 +75,28 @@ extension Keyring {
     let changed = zip(recorded, differs).filter(\.1).map(\.0.path)
     found += try changes(at: changed, known: lines.digests)
     return found.sorted { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
+  }
+
+  /// Returns new files in which those that a merge has kept beside the file of an item have this item.
+  ///
+  /// - Parameter added: The files without a record.
+  private func namingItems(in added: [ForeignFile]) throws(KeyringError) -> [ForeignFile] {
+    let paths = added.map { file in file.digest.flatMap { SecondPath.item(of: file.path, $0) } }
+    let reader = ItemReader(keyring: self)
+    var claims: [ItemPath: RecordClaim] = [:]
+    for path in paths.compactMap({ $0 }) where claims[path] == nil {
+      guard let bytes = try reader.readableRecord(at: path, isLocal: false) else { continue }
+      claims[path] = RecordClaim(bytes, path: path)
+    }
+    if claims.isEmpty { return added }
+    var records: [ItemPath: ItemRecord] = [:]
+    for case .success(let verified) in try verify(Array(claims.values)) {
+      records[verified.record.path] = verified.record
+    }
+    return zip(added, paths).map { file, path in
+      guard let record = path.flatMap({ records[$0] }) else { return file }
+      return ForeignFile(path: file.path, kind: .kept(record), digest: file.digest, modified: file.modified)
+    }
   }
 
   /// Returns findings in which the files that other programs have changed are not called damaged.
@@ -147,7 +181,7 @@ extension Keyring {
   }
 
   /// Returns the bytes of a file; nil if it is missing, too large, or not a regular file with one name.
-  private func foreignMessage(at path: String) throws(KeyringError) -> [UInt8]? {
+  func foreignMessage(at path: String) throws(KeyringError) -> [UInt8]? {
     do throws(FileError) {
       return try tree.read(path, limit: StoreLayout.sealedItemLimit)
     } catch {

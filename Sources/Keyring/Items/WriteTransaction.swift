@@ -307,6 +307,22 @@ public struct WriteTransaction: ~Copyable {
     return item.record
   }
 
+  /// Replaces the secret of an item by the content of a file that a merge has kept beside the item's own file.
+  ///
+  /// - Parameters:
+  ///   - digest: The digest of the kept file.
+  ///   - file: The path of the kept file, which is removed.
+  ///   - record: The record of the item, as it was verified.
+  ///   - secret: The new secret.
+  /// - Returns: The new record; nil if the item or its file has changed since.
+  mutating func accept(
+    _ digest: ContentDigest, from file: String, as record: ItemRecord, secret: borrowing SecretBytes
+  ) throws(KeyringError) -> ItemRecord? {
+    guard case .stored(let item) = try content(at: record.place), item.record == record else { return nil }
+    try takeIn(file, digest)
+    return try update(record, AttributeChanges(), secret: secret)
+  }
+
   // MARK: Committing
 
   /// Signs all new records with one signature.

@@ -20,12 +20,15 @@ enum AdoptCommand: Command {
         + "No command uses them. This one lists them, asks for each file, decrypts it with your key, and stores the "
         + "content as an item that you sign, encrypted to the members of the group. The first line is the secret, and "
         + "the rest is read as by `import pass`. The file itself is removed in the same step.",
-      "If such a program has changed the file of an item, the record still names the old file. After the question, the "
-        + "new content becomes the secret of the item. If the old secret had one line, further lines become the fields "
-        + "`otp` and `note`; an existing field is replaced after another question or with `--update`. `--undo` restores "
-        + "the old file from the history of git.",
+      "If such a program has changed the file of an item, `sync` keeps the signed file, and stores the changed one "
+        + "beside it, as `alice (1f2e3d4c).gpg`. After the question, its content becomes the secret of the item. If the "
+        + "old secret had one line, further lines become the fields `otp` and `note`; an existing field is replaced after "
+        + "another question or with `--update`. `--undo` moves the file to a quarantine folder. A file that was changed "
+        + "in this folder replaces the signed one; then `--undo` restores the old file from the history of git.",
       "Anyone who can push to the repository can create such a file with any content; the author of the commit is not "
-        + "verified. Adopt only what you or your team have written.",
+        + "verified. Adopt only what you or your team have written. If other members of the group will be able to read "
+        + "the content, the question names them, and `--yes` needs `--widen`. A copy of another encrypted file, also of "
+        + "one in the history, is refused.",
       "Without PATH and without a terminal, or with `--json`, it only lists the files; the exit code is 13 if there are "
         + "any. A script must name the files and give `--yes`. A file that cannot be decrypted or has the name of an "
         + "existing login is reported and left as it is, and the others are adopted.",
@@ -35,7 +38,7 @@ enum AdoptCommand: Command {
         "PATH", .text, count: .any,
         help: "the files, as listed; `items/` and `.gpg` can be omitted; without it, all files")
     ],
-    options: [AttributeOptions.group, update, undo, yes],
+    options: [AttributeOptions.group, update, undo, yes, Widening.option],
     examples: [
       Example("keytree adopt", "lists the files and asks for each"),
       Example("keytree adopt web/forum.example/alice --yes", "takes in one file without asking"),
@@ -51,7 +54,7 @@ enum AdoptCommand: Command {
         .other("`--yes` needs the PATH of each file, because anyone who can push can add files to the list"))
     }
     if call.arguments.has(undo) {
-      for option in [update, AttributeOptions.group] where call.arguments.has(option) {
+      for option in [update, Widening.option, AttributeOptions.group] where call.arguments.has(option) {
         throw call.misuse(.conflict(option.display, undo.display))
       }
     }
@@ -100,7 +103,7 @@ enum AdoptCommand: Command {
       if found.count > 1 {
         throw CommandError.other(
           .ambiguous, message: "\(found.count) files are called \(ErrorReport.quote(name))",
-          hint: "give one of these paths: " + found.map(\.file.path).joined(separator: ", "))
+          hint: "give one of these paths: " + found.map(\.name).joined(separator: ", "))
       }
       if !chosen.contains(where: { $0.file.path == entry.file.path }) { chosen.append(entry) }
     }
@@ -111,6 +114,9 @@ enum AdoptCommand: Command {
 extension ForeignFile {
   /// Returns true if a person may call the file by a name: its path without `items/` and `.gpg`, or without its class.
   fileprivate func hasName(_ name: String) -> Bool {
+    // A list shows one blank instead of several.
+    let path = ErrorReport.compact(path)
+    let name = ErrorReport.compact(name)
     let short = String(
       path.dropFirst(StoreLayout.items.utf8.count + 1).dropLast(StoreLayout.secretExtension.utf8.count))
     let names =
@@ -120,6 +126,6 @@ extension ForeignFile {
         return short.hasPrefix(folder) ? String(short.dropFirst(folder.utf8.count)) : nil
       }
     return names.contains { name == $0 || name == "\($0)\(StoreLayout.secretExtension)" }
-      || name == "\(StoreLayout.items)/\(short)"
+      || name == "\(StoreLayout.items)/\(short)" || name == path
   }
 }

@@ -26,7 +26,7 @@ struct AdoptedContents {
       throw AdoptionRefusal(entry, "it is larger than \(StoreLayout.sealedItemLimit) bytes", .damaged)
     }
     guard let message = try keyring.message(of: entry.file) else { throw AdoptionRefusal.changedSince(entry) }
-    if let original = originals[entry.file.path], Keyring.isDamagedCopy(message, of: original) {
+    if let original = original(of: entry), Keyring.isDamagedCopy(message, of: original) {
       throw AdoptionRefusal(
         entry, "it is a damaged copy of the item's own file (`keytree check --repair` restores it)", .damaged)
     }
@@ -54,47 +54,50 @@ struct AdoptedContents {
 
   // MARK: New files
 
-  /// Compares a login with those of the store.
+  /// Compares a login with those of the store. Without a given group, an item in another group than `default` is neither
+  /// changed nor duplicated.
   private func parts(of login: PlannedLogin, _ entry: ForeignFileEntry) throws -> [Adoption.Part] {
     let head = login.head
-    let names = head.itemClass.containerNames + [AttributeName.account]
-    let known = names.compactMap { name in head.attributes[name].map { Predicate.equal(name, $0) } }
-    var query = Query(itemClass: head.itemClass, predicates: known)
-    query.includesFields = true
-    let found = try keyring.find(query).items.filter { item in
-      names.allSatisfy { item.attributes[$0] == head.attributes[$0] }
+    let target = group ?? GroupName.default
+    if let refusal = keyring.refusal(of: entry, for: target) { throw refusal }
+    let known = try items(like: head).filter {
+      $0.field == nil || login.items.map(\.field).contains($0.field)
     }
-    let fields = found.filter { $0.field != nil && login.items.map(\.field).contains($0.field) }
-    let logins = found.filter { $0.field == nil }
-    guard let first = logins.first ?? fields.first else {
-      let group = group ?? GroupName.default
-      if let refusal = keyring.refusal(of: entry, for: group) { throw refusal }
-      return login.items.map { Adoption.Part(new($0, group), secret: $0.secret) }
-    }
-    if let group, group != first.group {
-      let other = ErrorReport.quote(first.group)
-      throw AdoptionRefusal(
-        entry, as: "exists",
-        "\(first.reference.text) exists in group \(other) (`-g \(first.group)` adopts it there)",
-        .alreadyExists)
-    }
+    let own = known.filter { $0.group == target }
     // A field alone is added to an existing login.
-    let taken = head.field == nil ? logins + fields : fields
-    if let item = taken.first, !call.arguments.has(AdoptCommand.update) {
-      throw Self.exists(entry, item.reference.text)
+    let taken = head.field == nil ? own : own.filter { $0.field != nil }
+    let mayReplace = call.arguments.has(AdoptCommand.update)
+    if let item = taken.first, !mayReplace { throw Self.exists(entry, item.reference, target) }
+    if group == nil, let other = known.first(where: { $0.group != target }) {
+      throw Self.isInOtherGroup(entry, other, mayReplace: mayReplace)
     }
-    guard Set((logins + fields).map(\.loginPlace)).count == 1 else {
+    // A field can be in another group than its login.
+    let places = own.isEmpty && head.field != nil ? known.filter { $0.field == nil } : own
+    guard let first = places.first(where: { $0.field == nil }) ?? places.first else {
+      return login.items.map { Adoption.Part(new($0, target), secret: $0.secret) }
+    }
+    guard Set(places.map(\.loginPlace)).count == 1 else {
       throw AdoptionRefusal(entry, "several items have the name of \(first.reference.text)", .ambiguous)
     }
-    if let refusal = keyring.refusal(of: entry, for: first.group) { throw refusal }
     return login.items.map { planned in
       var item = planned
       for name in AttributeSchema.primaryKey(of: item.itemClass) where name != .field {
         item.attributes[name] = first.attributes[name]
       }
-      let replaced = (logins + fields).first { $0.field == planned.field }
+      let replaced = own.first { $0.field == planned.field }
       return Adoption.Part(
-        new(item, first.group, isLocal: first.isLocal), replacing: replaced, secret: item.secret)
+        new(item, target, isLocal: first.isLocal), replacing: replaced, secret: item.secret)
+    }
+  }
+
+  /// Returns the items of all groups with the class, the container and the account of another one, and their fields.
+  private func items(like planned: PlannedItem) throws -> [ItemRecord] {
+    let names = planned.itemClass.containerNames + [AttributeName.account]
+    let known = names.compactMap { name in planned.attributes[name].map { Predicate.equal(name, $0) } }
+    var query = Query(itemClass: planned.itemClass, predicates: known)
+    query.includesFields = true
+    return try keyring.find(query).items.filter { item in
+      names.allSatisfy { item.attributes[$0] == planned.attributes[$0] }
     }
   }
 
@@ -102,10 +105,24 @@ struct AdoptedContents {
     NewItem(itemClass: planned.itemClass, attributes: planned.attributes, group: group, isLocal: isLocal)
   }
 
-  /// Returns the refusal of a file with the name of an existing item.
-  static func exists(_ entry: ForeignFileEntry, _ item: String) -> AdoptionRefusal {
+  /// Returns the refusal of a file with the name of an existing item of its group.
+  static func exists(_ entry: ForeignFileEntry, _ item: ItemReference, _ group: String) -> AdoptionRefusal {
     AdoptionRefusal(
-      entry, as: "exists", "\(item) exists already (`--update` replaces its secret)", .alreadyExists)
+      entry, as: "exists",
+      "\(item.text) exists already in group \(ErrorReport.quote(group)) (`--update` replaces its secret)",
+      .alreadyExists)
+  }
+
+  /// Returns the refusal of a file with the name of an item in another group than `default`.
+  private static func isInOtherGroup(
+    _ entry: ForeignFileEntry, _ item: ItemRecord, mayReplace: Bool
+  ) -> AdoptionRefusal {
+    let action = mayReplace ? "replaces its secret" : "and `--update` replace its secret"
+    return AdoptionRefusal(
+      entry, as: "exists",
+      "\(item.reference.text) exists in group \(ErrorReport.quote(item.group)), and no group was given "
+        + "(`-g \(item.group)` \(action), `-g \(GroupName.default)` adds another item)",
+      mayReplace ? .ambiguous : .alreadyExists)
   }
 
   // MARK: Changed files
@@ -140,17 +157,22 @@ struct AdoptedContents {
 
   /// Returns true if the secret that the record of a changed item describes has one line; false if it is unknown.
   private func hasOneLine(_ entry: ForeignFileEntry) throws -> Bool {
-    guard let original = originals[entry.file.path] else { return false }
+    guard let original = original(of: entry) else { return false }
     return AdoptedFile.hasOneLine(try open(original, entry))
+  }
+
+  /// Returns the file that the record of a changed item describes; nil if it is unknown.
+  private func original(of entry: ForeignFileEntry) -> [UInt8]? {
+    entry.file.item.flatMap { originals[StoreLayout.itemFile($0.path, isLocal: false)] }
   }
 
   /// Asks whether a field may be replaced. Without questions, `--update` is needed.
   private func allowReplacement(of field: ItemRecord, _ entry: ForeignFileEntry) throws {
     if let refusal = keyring.refusal(of: entry, for: field.group) { throw refusal }
     if call.arguments.has(AdoptCommand.update) { return }
-    guard asks else { throw Self.exists(entry, field.reference.text) }
+    guard asks else { throw Self.exists(entry, field.reference, field.group) }
     guard try call.console.confirm("Replace \(field.reference.text)") else {
-      throw AdoptionRefusal(entry, as: "declined", "it stays as it is", .cancelled)
+      throw AdoptionRefusal(entry, as: AdoptionRefusal.declined, "it stays as it is", .cancelled)
     }
   }
 }

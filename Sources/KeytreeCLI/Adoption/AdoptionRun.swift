@@ -6,6 +6,9 @@ internal import Terminal
 
 /// A file that was left as it is, and the reason.
 struct AdoptionRefusal: Error {
+  /// The outcome of a file for which the user's answer was no.
+  static let declined = "declined"
+
   let entry: ForeignFileEntry
   /// The outcome in the JSON output.
   let outcome: String
@@ -47,7 +50,17 @@ struct AdoptionRun {
       refusals.append(refusal)
       return false
     }
-    let agreed = try confirmed(writable, &refusals) { "Adopt \($0.file.path)" }
+    let readers = AdoptionReaders(
+      call: call, policy: keyring.policy, me: keyring.ownFingerprint, group: group)
+    let allowed = try notCopied(writable, &refusals).filter { entry in
+      guard !asks, let refusal = readers.refusal(of: entry) else { return true }
+      refusals.append(refusal)
+      return false
+    }
+    let agreed = try confirmed(allowed, &refusals) { entry in
+      readers.show(entry)
+      return "Adopt \(entry.name)"
+    }
     if agreed.isEmpty { return finish(refusals, "adopt") }
     let decryptor = try MessageDecryptor(host: try call.host())
     defer { call.explain(keyring.engineStatistics + decryptor.statistics) }
@@ -66,11 +79,31 @@ struct AdoptionRun {
     for ((entry, _), outcome) in zip(adoptions, outcomes) {
       switch outcome {
       case .adopted(let records): report(entry, "adopted", records)
-      case .exists(let reference): refusals.append(AdoptedContents.exists(entry, reference.text))
+      case .exists(let reference):
+        refusals.append(AdoptedContents.exists(entry, reference, group ?? GroupName.default))
       case .changedSince: refusals.append(.changedSince(entry))
       }
     }
     return finish(refusals, "adopt")
+  }
+
+  /// Returns the files that are not copies. A copy of a file that only this user can read would give its secret to the
+  /// members of the group.
+  private func notCopied(
+    _ entries: [ForeignFileEntry], _ refusals: inout [AdoptionRefusal]
+  ) throws -> [ForeignFileEntry] {
+    let copies = try MessageCopies(among: entries.map(\.file), of: keyring, in: try call.repository())
+    return entries.filter { entry in
+      guard let origin = copies.origin(of: entry.file) else { return true }
+      let reason =
+        switch origin {
+        case .file(let path): "it is a copy of \(ErrorReport.quoteCompact(path))"
+        case .earlierVersion:
+          "it is an older or damaged version of this file (`keytree check --repair` restores a damaged one)"
+        }
+      refusals.append(AdoptionRefusal(entry, as: "copy", reason, .damaged))
+      return false
+    }
   }
 
   /// Returns the files of changed items as their records describe them; empty without a history.
@@ -88,7 +121,7 @@ struct AdoptionRun {
   func undo(_ entries: [ForeignFileEntry]) throws -> ExitCode {
     var refusals: [AdoptionRefusal] = []
     let agreed = try confirmed(entries, &refusals) {
-      $0.file.item == nil ? "Quarantine \($0.file.path)" : "Restore the old file of \($0.file.path)"
+      $0.file.replacesItemFile ? "Restore the old file of \($0.name)" : "Quarantine \($0.name)"
     }
     let originals = try originals(of: agreed)
     let done = agreed.isEmpty ? [:] : try keyring.undo(agreed.map(\.file), originals: originals)
@@ -96,10 +129,11 @@ struct AdoptionRun {
       if let outcome = done[entry.file.path] {
         report(entry, "undone", [])
         switch outcome {
-        case .restored: call.console.say("Restored \(entry.file.path).")
-        case .quarantined(let path): call.console.say("Moved \(entry.file.path) to \(path).")
+        case .restored: call.console.say("Restored \(entry.name).")
+        case .quarantined(let path):
+          call.console.say("Moved \(entry.name) to \(ErrorReport.quoteCompact(path)).")
         }
-      } else if entry.file.item != nil, originals[entry.file.path] == nil {
+      } else if entry.file.replacesItemFile, originals[entry.file.path] == nil {
         let reason =
           try call.repository() == nil
           ? "the store has no history with the old file" : "the old file is not in the history"
@@ -125,7 +159,7 @@ struct AdoptionRun {
       if try call.console.confirm(question(entry)) {
         agreed.append(entry)
       } else {
-        refusals.append(AdoptionRefusal(entry, as: "declined", "it stays as it is", .cancelled))
+        refusals.append(AdoptionRefusal(entry, as: AdoptionRefusal.declined, "it stays as it is", .cancelled))
       }
     }
     return agreed
@@ -134,7 +168,7 @@ struct AdoptionRun {
   private func report(_ entry: ForeignFileEntry, _ outcome: String, _ records: [ItemRecord]) {
     if call.globals.json { print(entry, outcome, records) }
     if let first = records.first {
-      call.console.say("Adopted \(entry.file.path) as \(first.reference.text).")
+      call.console.say("Adopted \(entry.name) as \(first.reference.text).")
     }
   }
 
@@ -151,11 +185,11 @@ struct AdoptionRun {
   private func finish(_ refusals: [AdoptionRefusal], _ verb: String) -> ExitCode {
     for refusal in refusals {
       if call.globals.json { print(refusal.entry, refusal.outcome, []) }
-      let path = refusal.entry.file.path
-      if refusal.code != .cancelled {
-        call.console.complain("keytree: cannot \(verb) \(path): \(refusal.reason)")
+      let name = refusal.entry.name
+      if refusal.outcome != AdoptionRefusal.declined {
+        call.console.complain("keytree: cannot \(verb) \(name): \(refusal.reason)")
       } else {
-        call.console.say("\(path): \(refusal.reason)")
+        call.console.say("\(name): \(refusal.reason)")
       }
     }
     return refusals.first { $0.code != .cancelled }?.code ?? refusals.first?.code ?? .done

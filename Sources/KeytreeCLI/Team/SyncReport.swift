@@ -76,7 +76,14 @@ struct SyncReport {
   private func foreignFiles(_ by: (String?) -> String) -> [String] {
     if report.foreignFiles.isEmpty { return [] }
     let named = report.foreignFiles.prefix(CommandCall.problemLimit).map { file in
-      "keytree: warning: another program has \(file.isChange ? "changed" : "added") \(file.path)\(by(file.committer))"
+      let name = ErrorReport.quoteCompact(file.path)
+      let change =
+        file.item.map { item in
+          let own = StoreLayout.itemFile(item, isLocal: false)
+          return own == file.path
+            ? "changed \(name)" : "changed \(ErrorReport.quoteCompact(own)); the change is kept as \(name)"
+        } ?? "added \(name)"
+      return "keytree: warning: another program has \(change)\(by(file.committer))"
     }
     let rest = report.foreignFiles.count - named.count
     return named

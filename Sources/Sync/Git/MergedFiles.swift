@@ -48,8 +48,11 @@ package struct IncomingDeletion: Sendable, Equatable {
 package struct IncomingForeignFile: Sendable, Equatable {
   /// The path of the file in the store.
   package let path: String
-  /// True if an item has this file, and its record describes another content.
-  package let isChange: Bool
+  /// The path of the file in the commit of the remote. It is another one if the merge has kept the file beside that
+  /// of an item or of another program.
+  package let origin: String
+  /// The item that the file changes; nil for a new file.
+  package var item: ItemPath?
   /// The committer of the file; nil if unknown.
   package var committer: String?
 }
@@ -82,9 +85,9 @@ package struct MergedFiles: Sendable {
   /// - Parameters:
   ///   - bytes: Its content.
   ///   - path: Its path in the store.
-  ///   - isChange: True if an item has this file.
-  mutating func receive(_ bytes: [UInt8], asForeignFile path: String, isChange: Bool = false) {
+  ///   - origin: Its path in the commit of the remote; nil for the same path.
+  mutating func receive(_ bytes: [UInt8], asForeignFile path: String, from origin: String? = nil) {
     store[path] = .bytes(bytes)
-    foreignFiles.append(IncomingForeignFile(path: path, isChange: isChange))
+    foreignFiles.append(IncomingForeignFile(path: path, origin: origin ?? path))
   }
 }

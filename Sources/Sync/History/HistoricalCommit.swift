@@ -45,13 +45,30 @@ package struct HistoricalCommit: Equatable, Sendable {
     try list(touching: paths, in: git, ["--max-count=1"]).first
   }
 
+  /// Returns the last commit, merges excluded, that gave one of some paths a content, or removed it.
+  ///
+  /// - Parameters:
+  ///   - content: The object name of the content.
+  ///   - paths: Files, relative to the top of the work tree.
+  ///   - git: Git in the repository.
+  /// - Returns: Nil if no commit did.
+  /// - Throws: The errors of `Git.run`.
+  static func last(changing content: String, at paths: [String], in git: Git) throws -> HistoricalCommit? {
+    // `rev-list` compares no contents.
+    try list(
+      touching: paths, in: git,
+      ["--max-count=1", "--no-merges", "--full-history", "--find-object=\(content)"],
+      with: ["log", "--no-show-signature", "--no-patch"]
+    ).first
+  }
+
   private static func list(
-    touching paths: [String], in git: Git, _ options: [String]
+    touching paths: [String], in git: Git, _ options: [String],
+    with command: [String] = ["rev-list", "--no-commit-header"]
   ) throws -> [HistoricalCommit] {
     guard let head = try git.commit("HEAD") else { return [] }
     let output = try git.run(
-      ["rev-list", "--no-commit-header", "--encoding=UTF-8"] + options + [format, head, "--"] + paths,
-      limit: limit)
+      command + ["--encoding=UTF-8"] + options + [format, head, "--"] + paths, limit: limit)
     // Each field ends with NUL. Each record ends with a line feed, which thus precedes the next record.
     let words = output.split(separator: 0, omittingEmptySubsequences: false).dropLast()
     guard words.count.isMultiple(of: fields) else { throw GitError.unexpectedOutput(command: "rev-list") }

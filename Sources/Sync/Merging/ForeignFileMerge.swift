@@ -1,9 +1,9 @@
-internal import Encoding
 internal import Keyring
 internal import KeyringModel
 
 /// Merges the encrypted files that other programs have added or changed at the paths of items. No member has signed
-/// them, so a merge never gives them a record, and never loses one that a side has created.
+/// them, so a merge never gives them a record, never replaces the file of an item by one that the remote has changed,
+/// and never loses one that a side has created. The changed file is kept at a second path (``SecondPath``).
 struct ForeignFileMerge {
   /// The files of the items.
   let files: ItemFiles
@@ -37,13 +37,23 @@ struct ForeignFileMerge {
       if old.contains(path) {
         result.refused.append(
           RefusedChange(path: ItemFiles.recordFile(path), reason: .record(.damage(.notAsRecorded))))
-      } else if !isOwnChange(path), let merged = merged[path],
-        merged.sealed == incoming.items[path]?.record.sealed, let bytes = files.secret(path, at: theirs)
+      } else if let merged = merged[path], !isOwnChange(path), !hasFile(merged, result),
+        let bytes = files.secret(path, at: theirs)
       {
-        result.receive(bytes, asForeignFile: ItemFiles.secretFile(path), isChange: true)
+        // The file that the record describes is nowhere in the history, so there is nothing to keep instead.
+        result.receive(bytes, asForeignFile: ItemFiles.secretFile(path))
       } else {
         keepSecond(path, theirs, &result)
       }
+    }
+  }
+
+  /// Returns true if a result has the file that a merged record describes.
+  private func hasFile(_ record: ItemRecord, _ result: MergedFiles) -> Bool {
+    switch result.store[ItemFiles.secretFile(record.path)] {
+    case .bytes(let bytes): ContentDigest(of: bytes) == record.sealed
+    case .removed: false
+    case nil: files.secret(record.path, at: ours).map { ContentDigest(of: $0) } == record.sealed
     }
   }
 
@@ -98,29 +108,12 @@ struct ForeignFileMerge {
 
   private func keepSecond(_ path: ItemPath, _ commit: String, _ result: inout MergedFiles) {
     guard let bytes = files.secret(path, at: commit) else { return }
-    let file = Self.secondPath(of: ItemFiles.secretFile(path), bytes)
+    let origin = ItemFiles.secretFile(path)
+    let file = SecondPath.of(origin, ContentDigest(of: bytes))
     if commit == theirs {
-      result.receive(bytes, asForeignFile: file)
+      result.receive(bytes, asForeignFile: file, from: origin)
     } else {
       result.store[file] = .bytes(bytes)
     }
   }
-
-  /// Returns the path at which a second version of a file is kept: the name with digits of its digest, such as
-  /// `alice (1f2e3d4c).gpg`. No item has such a path.
-  ///
-  /// - Parameters:
-  ///   - file: The path of an encrypted file in the store.
-  ///   - bytes: The second version.
-  static func secondPath(of file: String, _ bytes: [UInt8]) -> String {
-    let digits = Hexadecimal.text(ContentDigest(of: bytes).bytes.prefix(4))
-    let ending = " (\(digits))\(StoreLayout.secretExtension)"
-    let slash = file.lastIndex(of: "/").map { file.index(after: $0) } ?? file.startIndex
-    var name = file[slash...].dropLast(StoreLayout.secretExtension.count)
-    while name.utf8.count + ending.utf8.count > nameLimit { name = name.dropLast() }
-    return file[..<slash] + name + ending
-  }
-
-  /// The maximum size of a file name in bytes: `NAME_MAX` of Linux.
-  private static let nameLimit = 255
 }

@@ -9,6 +9,8 @@ struct ItemFiles {
   /// The object names of the files by `<commit>:<path>`.
   private let names: [String: String]
   private let contents: [String: [UInt8]]
+  /// Encrypted files that none of the commits has, by their digests.
+  var recovered: [ContentDigest: [UInt8]] = [:]
 
   /// Reads the files of some items in some commits.
   init(_ paths: Set<ItemPath>, in commits: [String], prefix: String, _ objects: ObjectReader)

@@ -80,6 +80,7 @@ package struct TreeMerge {
     try moveMisplacedFiles(into: &result)
     try renewPassRecipients(&result)
     result.foreignFiles.sort { $0.path < $1.path }
+    try nameItems(&result)
     result.equalsTheirs = try equalsTheirs(result)
     try nameCommitters(&result)
     return result
@@ -91,17 +92,17 @@ package struct TreeMerge {
     let paths = Set(
       (Array(ours.changes.entries.keys) + Array(theirs.changes.entries.keys)).compactMap(itemPath))
     if paths.isEmpty { return }
-    let files = try ItemFiles(paths, in: bases + [ours.commit, theirs.commit], prefix: prefix, objects)
+    var read = try ItemFiles(paths, in: bases + [ours.commit, theirs.commit], prefix: prefix, objects)
     var base: [ItemPath: VerifiedRecord] = [:]
     // Records of the local commit and of the bases may be signed by people whom the remote's policy has removed, so the
     // local policy is accepted for them, too.
     let judges = judge === keyring ? [judge] : [judge, keyring]
     for commit in bases.reversed() {
-      for (path, item) in try files.items(at: commit, judges) { base[path] = item.verified ?? base[path] }
+      for (path, item) in try read.items(at: commit, judges) { base[path] = item.verified ?? base[path] }
     }
-    let mine = try files.items(at: ours.commit, judges)
+    let mine = try read.items(at: ours.commit, judges)
     var theirItems = IncomingItems(
-      try files.items(at: theirs.commit, [judge]), base: base, mine: mine, in: files, of: theirs.commit,
+      try read.items(at: theirs.commit, [judge]), base: base, mine: mine, in: read, of: theirs.commit,
       instead: ours.commit, since: bases[0])
     let others = try theirItems.knownElsewhere(in: keyring)
     try theirItems.refuseForeignMoves(
@@ -109,14 +110,17 @@ package struct TreeMerge {
         since: bases + [ours.commit], to: theirs.commit, in: repository, objects, judges), others)
     try theirItems.setAside(RolledBackItems(repository: repository, objects: objects, bases: bases), others)
     let incoming = theirItems.items
+    // Another program may have changed the file on the side of the record, but not on all sides.
+    let commits = [ours.commit, theirs.commit] + bases
+    read.recovered = try originals(
+      of: theirItems.changed.compactMap { incoming[$0]?.record }, commits, read)
+    let files = read
     for version in theirItems.copies {
       guard let secret = original(of: version.record, at: [theirs.commit], files) else { continue }
       try addCopy(version.file, secret, &result)
     }
     result.refused += theirItems.refused
     var merge = StoreMerge()
-    // Another program may have changed the file on the side of the record, but not on all sides.
-    let commits = [ours.commit, theirs.commit] + bases
     merge.canSign = { [judge] record, source, _ in
       original(of: source, at: commits, files).map { judge.canSign(for: record.group, $0) } ?? false
     }
@@ -206,7 +210,30 @@ package struct TreeMerge {
     of record: ItemRecord, from path: ItemPath? = nil, at commits: [String], _ files: ItemFiles
   ) -> [UInt8]? {
     commits.lazy.compactMap { files.secret(path ?? record.path, at: $0) }
-      .first { ContentDigest(of: $0) == record.sealed }
+      .first { ContentDigest(of: $0) == record.sealed } ?? files.recovered[record.sealed]
+  }
+
+  /// Returns the encrypted files that records describe and that only older commits of the remote have, because another
+  /// program has changed them since.
+  ///
+  /// - Parameters:
+  ///   - records: The records.
+  ///   - commits: The commits that are merged.
+  ///   - files: The files in these commits.
+  private func originals(
+    of records: [ItemRecord], _ commits: [String], _ files: ItemFiles
+  ) throws -> [ContentDigest: [UInt8]] {
+    let lost = records.filter { original(of: $0, at: commits, files) == nil }
+    if lost.isEmpty { return [:] }
+    let wanted = Set(lost.map(\.sealed))
+    let names = try objects.pastNames(
+      of: lost.map { prefix + ItemFiles.secretFile($0.path) }, in: [theirs.commit])
+    var found: [ContentDigest: [UInt8]] = [:]
+    for bytes in try objects.contents(of: names, limit: StoreLayout.sealedItemLimit).values {
+      let digest = ContentDigest(of: bytes)
+      if wanted.contains(digest) { found[digest] = bytes }
+    }
+    return found
   }
 
   private func set(_ path: String, _ bytes: [UInt8], instead old: [UInt8]?, _ result: inout MergedFiles) {
@@ -348,7 +375,8 @@ package struct TreeMerge {
     for file in bothChanged {
       guard let bytes = contents[file.name] else { throw GitError.unexpectedOutput(command: "cat-file") }
       result.receive(
-        bytes, asForeignFile: file.isFree ? file.path : ForeignFileMerge.secondPath(of: file.path, bytes))
+        bytes, asForeignFile: file.isFree ? file.path : SecondPath.of(file.path, ContentDigest(of: bytes)),
+        from: file.path)
     }
   }
 
@@ -361,7 +389,7 @@ package struct TreeMerge {
     let contents = try objects.contents(of: Set(small.keys), limit: StoreFiles.sizeLimit)
     for (path, name) in misplaced {
       guard let bytes = contents[name], judge.isMessage(bytes) else { continue }
-      result.receive(bytes, asForeignFile: ForeignFileMerge.secondPath(of: path, bytes))
+      result.receive(bytes, asForeignFile: SecondPath.of(path, ContentDigest(of: bytes)), from: path)
       result.refused.removeAll { $0.path == path }
     }
   }
@@ -447,6 +475,27 @@ package struct TreeMerge {
     return result.store.keys.allSatisfy { theirNames[$0] != nil }
   }
 
+  /// Sets the items that files of other programs change.
+  private func nameItems(_ result: inout MergedFiles) throws {
+    let paths = result.foreignFiles.map { file -> ItemPath? in
+      guard case .bytes(let bytes) = result.store[file.path] else { return nil }
+      return SecondPath.item(of: file.path, ContentDigest(of: bytes))
+        ?? StoreLayout.itemPath(ofFile: file.path)
+    }
+    func place(_ path: ItemPath) -> String { "\(ours.commit):\(prefix)\(ItemFiles.recordFile(path))" }
+    let known = try objects.names(of: Set(paths.compactMap { $0.map(place) }))
+    for (index, path) in zip(result.foreignFiles.indices, paths) {
+      guard let path else { continue }
+      let isItem =
+        switch result.store[ItemFiles.recordFile(path)] {
+        case .bytes: true
+        case .removed: false
+        case nil: known[place(path)] != nil
+        }
+      if isItem { result.foreignFiles[index].item = path }
+    }
+  }
+
   /// Sets the committers of refused changes, of deletions, and of files of other programs.
   private func nameCommitters(_ result: inout MergedFiles) throws {
     for index in result.refused.indices.prefix(Self.namedLimit) {
@@ -457,7 +506,11 @@ package struct TreeMerge {
       result.deletions[index].committer = try committer(of: path)
     }
     for index in result.foreignFiles.indices.prefix(Self.namedLimit) {
-      result.foreignFiles[index].committer = try committer(of: result.foreignFiles[index].path)
+      // A merge that has kept the file at a second path did not create it.
+      let file = result.foreignFiles[index]
+      let first = file.item.map(ItemFiles.secretFile)
+      result.foreignFiles[index].committer = try committer(
+        of: [file.origin] + [first].compactMap { $0 }, "--no-merges", "--full-history")
     }
   }
 
@@ -470,14 +523,19 @@ package struct TreeMerge {
   private func committer(of file: String) throws -> String? {
     // Git would treat such a path as outside the repository.
     guard RelativePath.isPlain(file) else { return nil }
-    var files = [prefix + file]
+    var files = [file]
     if file.hasSuffix(StoreLayout.recordExtension) {
       // A commit may have changed only the encrypted file.
       files.append(
-        prefix + file.dropLast(StoreLayout.recordExtension.utf8.count) + StoreLayout.secretExtension)
+        file.dropLast(StoreLayout.recordExtension.utf8.count) + StoreLayout.secretExtension)
     }
+    return try committer(of: files)
+  }
+
+  private func committer(of files: [String], _ options: String...) throws -> String? {
     let output = try repository.git.run(
-      ["log", "-1", "--format=%cn <%ce>", "\(ours.commit)..\(theirs.commit)", "--"] + files)
+      ["log", "-1", "--format=%cn <%ce>"] + options + ["\(ours.commit)..\(theirs.commit)", "--"]
+        + files.map { prefix + $0 })
     let line = String(decoding: output, as: UTF8.self).split(separator: "\n").first
     return line.map(String.init)
   }

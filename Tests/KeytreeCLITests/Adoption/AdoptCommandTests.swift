@@ -58,7 +58,7 @@ import Testing
     try put(Self.file, "secret")
     let list = world.run("adopt")
     #expect(list.code == .failedChecks)
-    #expect(list.text.hasPrefix("\(Self.file): added on "))
+    #expect(list.text.hasPrefix("\"\(Self.file)\": added on "))
     #expect(list.text.hasSuffix(", not committed\n"), "\(list.text)")
     let json = world.run("adopt", "--json")
     #expect(json.code == .failedChecks)
@@ -77,7 +77,8 @@ import Testing
     let result = world.run("adopt", "github.com/alice", "--yes")
     #expect(result.code == .done, "\(result.diagnosticsText)")
     #expect(
-      result.diagnosticsText.contains("Adopted \(Self.file) as keytree://internet-password/github.com/alice.")
+      result.diagnosticsText.contains(
+        "Adopted \"\(Self.file)\" as keytree://internet-password/github.com/alice.")
     )
     #expect(secret("github.com/alice") == "secret")
     #expect(secret("github.com/alice", "--field", "note").hasPrefix("more\n"))
@@ -123,11 +124,11 @@ import Testing
     try put("items/web/x.gpg", "two")
     let before = try decryptions
     let result = world.run("adopt", input: Array("n\ny\n".utf8), isTerminal: true)
-    #expect(result.diagnosticsText.contains("Adopt \(Self.file)? [y/N]"))
+    #expect(result.diagnosticsText.contains("Adopt \"\(Self.file)\"? [y/N]"))
     // All files are listed before the first question.
     #expect(
-      result.diagnosticsText.hasPrefix("\(Self.file): added on ")
-        && result.diagnosticsText.split(separator: "\n")[1].hasPrefix("items/web/x.gpg: added on "),
+      result.diagnosticsText.hasPrefix("\"\(Self.file)\": added on ")
+        && result.diagnosticsText.split(separator: "\n")[1].hasPrefix("\"items/web/x.gpg\": added on "),
       "\(result.diagnosticsText)")
     #expect(try decryptions == before + 1)
     #expect(result.code == .cancelled && exists(Self.file) && !exists("items/web/x.gpg"))
@@ -143,7 +144,7 @@ import Testing
     #expect(world.run("adopt", Word(Self.file), "--no-input", isTerminal: true).code == .cancelled)
     let unknown = world.run("adopt", "nothing", "--yes")
     #expect(unknown.code == .notFound && unknown.diagnosticsText.contains("`keytree adopt --no-input`"))
-    #expect(world.run("adopt", "--no-input", isTerminal: true).text.hasPrefix(Self.file))
+    #expect(world.run("adopt", "--no-input", isTerminal: true).text.hasPrefix("\"\(Self.file)"))
     #expect(world.run("adopt", Word(Self.file), "--undo", "--update").code == .usage)
     #expect(world.run("adopt", Word(Self.file), "--undo", "-g", "default").code == .usage)
     #expect(exists(Self.file))
@@ -165,18 +166,17 @@ import Testing
     #expect(world.run("find", "--account", "alice").text.split(separator: "\n").count == 1)
   }
 
-  @Test func `a login of another group than the given one is not replaced`() throws {
+  @Test func `a given group decides which login is replaced or added`() throws {
     #expect(world.run("group", "create", "ops").code == .done)
     _ = world.run("add", "github.com/alice", input: Array("old".utf8))
     try put(Self.file, "new")
-    for words in [[], ["--update"]] as [[Word]] {
-      let refused = world.run(["adopt", Word(Self.file), "--yes", "-g", "ops"] + words)
-      #expect(refused.code == .alreadyExists, "\(refused.diagnosticsText)")
-      #expect(refused.diagnosticsText.contains("exists in group \"default\""), "\(refused.diagnosticsText)")
-    }
-    #expect(secret("github.com/alice") == "old" && exists(Self.file))
+    #expect(world.run("adopt", Word(Self.file), "--yes", "-g", "ops").code == .done)
+    #expect(secret("github.com/alice", "-g", "default") == "old")
+    #expect(secret("github.com/alice", "-g", "ops") == "new")
+    try put(Self.file, "newer")
     #expect(world.run("adopt", Word(Self.file), "--yes", "-g", "default", "--update").code == .done)
-    #expect(secret("github.com/alice") == "new")
+    #expect(secret("github.com/alice", "-g", "default") == "newer")
+    #expect(secret("github.com/alice", "-g", "ops") == "new")
   }
 
   @Test func `a file that cannot be read is reported, and the others are adopted`() throws {
@@ -190,7 +190,7 @@ import Testing
     for (name, words) in [
       ("others", "it is encrypted to "), ("text", ""), ("large", "it is larger than"),
     ] {
-      #expect(result.diagnosticsText.contains("cannot adopt items/web/\(name).gpg: \(words)"), "\(name)")
+      #expect(result.diagnosticsText.contains("cannot adopt \"items/web/\(name).gpg\": \(words)"), "\(name)")
     }
     #expect(secret("generic:web/good") == "secret")
     #expect(world.run("adopt", "web/text", "--yes").code == .damaged)
@@ -198,7 +198,7 @@ import Testing
     // The same files can be put aside.
     let moved = world.run([Word("adopt")] + [names[0], names[2], names[3]] + ["--yes", "--undo"])
     #expect(moved.code == .done)
-    let place = moved.diagnosticsText.firstMatch(of: #/Moved items/web/text\.gpg to (.*)\./#)?.1
+    let place = moved.diagnosticsText.firstMatch(of: #/Moved "items/web/text\.gpg" to "(.*)"\./#)?.1
     #expect(place.map { exists(String($0)) } == true, "\(moved.diagnosticsText)")
     #expect(world.run("adopt").code == .done && world.run("check").code == .done)
   }
@@ -233,7 +233,7 @@ import Testing
     let result = world.run("adopt", "a.example/me", "--undo", "--yes")
     #expect(
       result.code == .damaged
-        && result.diagnosticsText.contains("cannot undo \(Self.itemFile): the store has no history"))
+        && result.diagnosticsText.contains("cannot undo \"\(Self.itemFile)\": the store has no history"))
     #expect(world.run("adopt").code == .failedChecks)
   }
 
@@ -243,6 +243,132 @@ import Testing
     let list = world.run("adopt").text
     #expect(list.contains("items/web/") && !list.contains("\u{2028}"))
     #expect(list.split(separator: "\n").count == 1)
+  }
+
+  // MARK: Readers
+
+  /// Makes a person, whose key this machine does not have, a member of a group.
+  private func join(_ person: UInt8, _ group: String) throws {
+    try #require(world.standIn).join(EngineDouble.fingerprint(person), group)
+  }
+
+  /// The recipients in the first lines of a message of the stand-in, for a copy with one more.
+  private func adding(_ reader: UInt8, to message: [UInt8]) -> [UInt8] {
+    let line = message.firstIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
+    return message[..<line] + Array("\(EngineDouble.fingerprint(reader).text),".utf8) + message[line...]
+  }
+
+  private func bytes(_ path: String) throws -> [UInt8] {
+    Array(try Data(contentsOf: URL(fileURLWithPath: "\(world.store)/\(path)")))
+  }
+
+  @Test func `a copy of a file that others cannot read is not adopted for them`() throws {
+    try join(2, "ops")
+    _ = world.run("add", "bank.example/alice", input: Array("money".utf8))
+    _ = world.run("add", "phone.example/shared", "-g", "ops", input: Array("shared".utf8))
+    let bank = try bytes("items/internet-password/bank.example/alice.gpg")
+    let index = URL(fileURLWithPath: "\(world.store)/items/internet-password/phone.example")
+    let shared = try #require(
+      FileManager.default.contentsOfDirectory(atPath: index.path).first { $0.hasSuffix(".gpg") })
+    try write("items/internet-password/phone.example/\(shared)", adding(2, to: bank))
+    try write("items/web/team-wifi.gpg", bank)
+    let decryptions = try decryptions
+    let result = world.run(
+      "adopt", Word("phone.example/\(shared)"), "web/team-wifi", "-g", "ops", "--yes", "--widen", "--json")
+    #expect(result.code == .damaged, "\(result.diagnosticsText)")
+    let reason = "it is a copy of \"items/internet-password/bank.example/alice.gpg\""
+    #expect(result.diagnosticsText.split(separator: "\n").count { $0.contains(reason) } == 2)
+    #expect(try self.decryptions == decryptions)
+    #expect(world.run("adopt").text.split(separator: "\n").count == 2)
+    // Both can be undone.
+    #expect(world.run("adopt", "web/team-wifi", "--undo", "--yes").code == .done)
+  }
+
+  @Test func `the question names the members who will be able to read the content`() throws {
+    try join(2, "ops")
+    try put(Self.file, "secret")
+    let asked = world.run("adopt", "-g", "ops", input: Array("n\n".utf8), isTerminal: true)
+    #expect(
+      asked.diagnosticsText.contains("\"Person 02\" will be able to read \"\(Self.file)\"."),
+      "\(asked.diagnosticsText)")
+    let alone = world.run("adopt", input: Array("n\n".utf8), isTerminal: true)
+    #expect(!alone.diagnosticsText.contains("will be able to read"))
+    let refused = world.run("adopt", Word(Self.file), "-g", "ops", "--yes")
+    #expect(refused.code == .cancelled && refused.diagnosticsText.contains("`--widen`") && exists(Self.file))
+    #expect(world.run("adopt", Word(Self.file), "--undo", "--widen", "--yes").code == .usage)
+    #expect(world.run("adopt", Word(Self.file), "-g", "ops", "--yes", "--widen").code == .done)
+    #expect(secret("github.com/alice", "-g", "ops") == "secret")
+  }
+
+  @Test func `a changed item of a group with other members needs the option, too`() throws {
+    try join(2, "ops")
+    #expect(world.run("add", "a.example/me", "-g", "ops", input: Array("old".utf8)).code == .done)
+    let folder = "items/internet-password/a.example"
+    let name = try #require(
+      FileManager.default.contentsOfDirectory(atPath: "\(world.store)/\(folder)").first {
+        $0.hasSuffix(".gpg")
+      })
+    try put("\(folder)/\(name)", "new")
+    let path = Word("\(folder)/\(name)")
+    #expect(world.run("adopt", path, "--yes").code == .cancelled)
+    #expect(world.run("adopt", path, "--yes", "--widen").code == .done)
+    #expect(secret("a.example/me") == "new")
+  }
+
+  // MARK: Groups
+
+  /// Options, the exit code where only group `ops` has the login, and the secret in `ops` and in `default` afterwards.
+  static let groups: [(options: [Word], code: ExitCode, ops: String, own: String)] = [
+    ([], .alreadyExists, "x", ""),
+    (["--update"], .ambiguous, "x", ""),
+    (["-g", "default"], .done, "x", "phone"),
+    (["-g", "default", "--update"], .done, "x", "phone"),
+    (["-g", "ops", "--widen"], .alreadyExists, "x", ""),
+    (["-g", "ops", "--update", "--widen"], .done, "phone", ""),
+  ]
+
+  @Test(arguments: groups.indices, [true, false])
+  func `a login of another group is changed only if the group is given`(index: Int, hasProtocol: Bool) throws
+  {
+    let (options, code, ops, own) = Self.groups[index]
+    try join(2, "ops")
+    let place: [Word] = ["add", "shadow.example/alice", "-g", "ops"]
+    #expect(
+      world.run(place + (hasProtocol ? ["--protocol", "https"] : []), input: Array("x".utf8)).code == .done)
+    try put("items/web/shadow.example/alice.gpg", "phone\n")
+    let result = world.run([Word("adopt"), "web/shadow.example/alice", "--yes"] + options)
+    #expect(result.code == code, "\(result.diagnosticsText)")
+    if code != .done { #expect(result.diagnosticsText.contains("group \"ops\"")) }
+    #expect(secret("shadow.example/alice", "-g", "ops") == ops)
+    #expect(secret("shadow.example/alice", "-g", "default") == own)
+  }
+
+  @Test func `a field alone is added in the group of its login only if the group is given`() throws {
+    try join(2, "ops")
+    _ = world.run("add", "a.example/me", "--protocol", "https", "-g", "ops", input: Array("pw".utf8))
+    try put("items/internet-password/a.example/me/pin.gpg", "1234\n")
+    #expect(world.run("adopt", "a.example/me/pin", "--yes").code == .alreadyExists)
+    let done = world.run("adopt", "a.example/me/pin", "--yes", "--widen", "-g", "ops")
+    #expect(done.code == .done, "\(done.diagnosticsText)")
+    #expect(secret("a.example/me", "--field", "pin") == "1234")
+  }
+
+  // MARK: Forged names
+
+  @Test func `a path cannot imitate a question or another line`() throws {
+    let blanks = String(repeating: " ", count: 40)
+    let path = "items/web/x\"? [y/N] y\(blanks)Adopted \"items\u{3000}\u{2003} a.gpg"
+    try put(path, "x")
+    let list = world.run("adopt").text
+    #expect(
+      list.hasPrefix("\"items/web/x\\\"? [y/N] y Adopted \\\"items a.gpg\": added on "), "\(list)")
+    let asked = world.run("adopt", input: Array("n\n".utf8), isTerminal: true)
+    #expect(
+      asked.diagnosticsText.contains("Adopt \"items/web/x\\\"? [y/N] y Adopted \\\"items a.gpg\"? [y/N]"),
+      "\(asked.diagnosticsText)")
+    // The name is accepted as it is shown.
+    let shown = Word("items/web/x\"? [y/N] y Adopted \"items a.gpg")
+    #expect(world.run("adopt", shown, "--yes", "--undo").code == .done && !exists(path))
   }
 
   @Test func `no command releases a file that was not adopted`() throws {
@@ -285,7 +411,9 @@ import Testing
   init() throws { world = try CommandFixture() }
 
   /// Writes a file as another program does, and commits it under the name of its user.
-  private func phone(_ path: String, _ text: String, to keys: [GnuPGKey] = [.alice]) throws {
+  private func phone(
+    _ path: String, _ text: String, to keys: [GnuPGKey] = [.alice], author: String = "Pixel"
+  ) throws {
     let message = try world.home.encrypt(Array(text.utf8), to: keys)
     let file = URL(fileURLWithPath: "\(world.store)/\(path)")
     try FileManager.default.createDirectory(
@@ -293,7 +421,7 @@ import Testing
     try Data(message).write(to: file)
     _ = try git("add", "--all")
     _ = try git(
-      "commit", "--quiet", "--message", "phone", "--author", "Pixel <p@example.org>", "--date",
+      "commit", "--quiet", "--message", "phone", "--author", "\(author) <p@example.org>", "--date",
       "2026-11-20T12:00:00Z")
   }
 
@@ -314,7 +442,7 @@ import Testing
     let list = world.run("adopt")
     #expect(
       list.text
-        == "items/github.com/alice.gpg: added on 2026-11-20, committed by \"Pixel <p@example.org>\", not verified\n",
+        == "\"items/github.com/alice.gpg\": added on 2026-11-20, committed by \"Pixel <p@example.org>\", not verified\n",
       "\(list.text)")
     #expect(world.run("adopt", "--json").text.contains("\"author\":\"Pixel <p@example.org>\""))
     let verified = world.run("verify")
@@ -331,19 +459,28 @@ import Testing
     #expect(world.run("adopt").code == .done)
   }
 
+  @Test func `the name of an author cannot imitate a verification`() throws {
+    try phone("items/github.com/alice.gpg", "secret", author: "alice\", verified by \"alice")
+    let list = world.run("adopt").text
+    #expect(
+      list.hasSuffix("committed by \"alice\\\", verified by \\\"alice <p@example.org>\", not verified\n"),
+      "\(list)")
+  }
+
   @Test func `a changed file is accepted or undone from the history`() throws {
     _ = world.run("add", "a.example/me", input: Array("old".utf8))
     let path = "items/internet-password/a.example/me.gpg"
     try phone(path, "new\n")
     let list = world.run("adopt").text
-    #expect(list.hasPrefix("\(path): changed on 2026-11-20, record of 20"), "\(list)")
+    #expect(list.hasPrefix("\"\(path)\": changed on 2026-11-20, record of 20"), "\(list)")
     #expect(world.run("check").text.contains("another program changed this file on 2026-11-20"))
     #expect(world.run("get", "a.example/me").code == .damaged)
     let verified = world.run("verify")
     #expect(verified.code == .done && verified.text.contains("warning: \(path)"), "\(verified.text)")
     let undone = world.run("adopt", "a.example/me", "--undo", "--yes")
     #expect(
-      undone.code == .done && undone.diagnosticsText == "Restored \(path).\n", "\(undone.diagnosticsText)")
+      undone.code == .done && undone.diagnosticsText == "Restored \"\(path)\".\n", "\(undone.diagnosticsText)"
+    )
     #expect(world.run("get", "a.example/me").text == "old")
     #expect(try git("status", "--porcelain") == "" && world.run("check").code == .done)
     try phone(path, "newer\n")
@@ -427,7 +564,7 @@ import Testing
     #expect(repair.code == .failedChecks && repair.text.contains(path), "\(repair.text)")
     #expect(world.run("get", "b.example/me").text == "old")
     #expect(try Data(contentsOf: URL(fileURLWithPath: "\(world.store)/\(path)")) == changed)
-    #expect(world.run("adopt").text.hasPrefix("\(path): changed on 2026-11-20"))
+    #expect(world.run("adopt").text.hasPrefix("\"\(path)\": changed on 2026-11-20"))
     #expect(world.run("adopt", "a.example/me", "--yes").code == .done)
     #expect(world.run("get", "a.example/me").text == "new")
   }

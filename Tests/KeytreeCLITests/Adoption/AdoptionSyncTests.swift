@@ -1,5 +1,7 @@
 import CommandSupport
 import Foundation
+import Keyring
+import KeyringModel
 import TestSupport
 import Testing
 
@@ -25,29 +27,70 @@ import Testing
     let result = team.run(.bob, ["adopt"], answers: ["y"])
     #expect(result.code == .recipientUnusable, "\(result.talk)")
     #expect(result.talk.contains("you are not a member of group \"ops\""), "\(result.talk)")
-    #expect(result.talk.contains("Adopted items/web/new.gpg"), "\(result.talk)")
+    #expect(result.talk.contains("Adopted \"items/web/new.gpg\""), "\(result.talk)")
+  }
+
+  private var phone: String { "\(team.hub).phone" }
+
+  private func git(_ words: String...) throws {
+    try GnuPGTool.run(
+      "git", ["-C", phone, "-c", "user.name=Phone", "-c", "user.email=phone@keytree.example"] + words)
+  }
+
+  private func push() throws {
+    try git("add", "--all")
+    try git("commit", "--quiet", "--message", "phone")
+    try git("push", "--quiet", "origin", "HEAD")
+  }
+
+  /// Replaces the file of an item by another message that no member can read, and returns both paths.
+  private func replace() throws -> (item: String, second: String) {
+    try GnuPGTool.run("git", ["clone", "--quiet", team.hub, phone])
+    let path = "items/internet-password/a.example/me.gpg"
+    let home = try GnuPGHome(secret: [.carol])
+    let junk = try home.encrypt(Array("junk".utf8), to: [.carol])
+    home.close()
+    try Data(junk).write(to: URL(fileURLWithPath: "\(phone)/\(path)"))
+    try push()
+    return (path, SecondPath.of(path, ContentDigest(of: junk)))
+  }
+
+  @Test func `a pushed file that no member can read does not lock a member out`() throws {
+    try team.succeed(.alice, "add", "a.example/me", input: "one")
+    try team.succeed(.alice, "sync")
+    let (item, second) = try replace()
+    let sync = try team.succeed(.alice, "sync", "--quiet")
+    #expect(
+      sync.talk == """
+        keytree: warning: another program has changed "\(item)"; the change is kept as "\(second)" (committed by Phone <phone@keytree.example>)
+        hint: `keytree adopt` lists these files, and takes them in or undoes them
+
+        """, "\(sync.talk)")
+    #expect(try team.succeed(.alice, "get", "a.example/me").text == "one")
+    let list = team.run(.alice, ["adopt"])
+    #expect(list.text.hasPrefix("\"\(second)\": a change of keytree://internet-password/a.example/me on 20"))
+    #expect(
+      list.text.hasSuffix("committed by \"Phone <phone@keytree.example>\", not verified\n"), "\(list.text)")
+    let adopted = team.run(.alice, ["adopt", second, "--yes"])
+    #expect(adopted.code == .cannotDecrypt, "\(adopted.talk)")
+    try team.succeed(.alice, "adopt", second, "--undo", "--yes")
+    #expect(try team.succeed(.alice, "check", "--decrypt").text == "")
+    #expect(try team.succeed(.alice, "get", "a.example/me").text == "one")
   }
 
   @Test func `sync names the files of another program once, and says what to do`() throws {
     try team.succeed(.alice, "add", "a.example/me", input: "one")
     try team.succeed(.alice, "sync")
-    let phone = "\(team.hub).phone"
-    func git(_ words: String...) throws {
-      try GnuPGTool.run(
-        "git", ["-C", phone, "-c", "user.name=Phone", "-c", "user.email=phone@keytree.example"] + words)
-    }
     try GnuPGTool.run("git", ["clone", "--quiet", team.hub, phone])
     let item = "\(phone)/items/internet-password/a.example/me.gpg"
     try FileManager.default.createDirectory(atPath: "\(phone)/items/web", withIntermediateDirectories: true)
     try FileManager.default.copyItem(atPath: item, toPath: "\(phone)/items/web/new.gpg")
-    try git("add", "--all")
-    try git("commit", "--quiet", "--message", "Add a password")
-    try git("push", "--quiet", "origin", "HEAD")
+    try push()
 
     let sync = try team.succeed(.alice, "sync", "--quiet")
     #expect(
       sync.talk == """
-        keytree: warning: another program has added items/web/new.gpg (committed by Phone <phone@keytree.example>)
+        keytree: warning: another program has added "items/web/new.gpg" (committed by Phone <phone@keytree.example>)
         hint: `keytree adopt` lists these files, and takes them in or undoes them
 
         """)

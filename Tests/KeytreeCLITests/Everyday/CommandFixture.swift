@@ -27,7 +27,7 @@ final class CommandFixture {
   /// The user's GnuPG home; nil without GnuPG.
   private let gnupg: GnuPGHome?
   /// The store without GnuPG, with an engine that starts no process and a repository that does not exist.
-  private let standIn: StandInStore?
+  let standIn: StandInStore?
 
   /// The user's GnuPG home.
   var home: GnuPGHome {

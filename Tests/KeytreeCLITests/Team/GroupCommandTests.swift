@@ -37,6 +37,29 @@ struct GroupCommandTests {
     #expect(try team.succeed(.alice, "check", "--decrypt").lines.isEmpty)
   }
 
+  @Test func `a changed file does not prevent the removal of a member`() throws {
+    for name in ["a.example/me", "b.example/me"] { try team.succeed(.alice, "add", name, input: "one") }
+    try team.welcome(.bob)
+    let store = try #require(team.worlds[.alice]?.store)
+    let path = "items/internet-password/a.example/me.gpg"
+    let home = try GnuPGHome(secret: [.carol])
+    let junk = try home.encrypt(Array("junk".utf8), to: [.carol])
+    home.close()
+    try Data(junk).write(to: URL(fileURLWithPath: "\(store)/\(path)"))
+
+    let removal = try team.succeed(.alice, "group", "remove", "default", GnuPGKey.bob.mail)
+    #expect(
+      removal.talk.contains("another program has changed \"\(path)\"; the signed file was restored"),
+      "\(removal.talk)")
+    #expect(removal.talk.contains("Re-encrypted 2 items."))
+    #expect(try team.succeed(.alice, "get", "a.example/me").text == "one")
+    let list = team.run(.alice, ["adopt"])
+    #expect(
+      list.code == .failedChecks && list.text.contains("a change of keytree://internet-password/a.example/me")
+    )
+    try team.succeed(.alice, "verify")
+  }
+
   @Test func `a key from a file must be confirmed by the user or by its fingerprint`() throws {
     let file = try team.keyFile(.bob)
     let silent = team.run(.alice, ["group", "add", "default", file])
