@@ -83,7 +83,7 @@ struct LoginNameTests {
     let record = Sample.record([.server: "h", .account: "a", .protocol: "imaps", .port: 993])
     #expect(WebLogin(record, protocols: ["https"]) == nil)
     let login = WebLogin(record, protocols: ["https", "imaps"])
-    #expect(login.map { LoginName($0).file } == Array("h:993/a.gpg".utf8))
+    #expect(login.map { LoginName($0).file } == Array("h/a.gpg".utf8), "993 is the port of imaps")
   }
 
   @Test("of several logins with one name the oldest has it, and the others have digits of their id")

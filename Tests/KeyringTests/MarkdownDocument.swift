@@ -8,7 +8,7 @@ struct MarkdownDocument {
   static let articles = [
     "Keyring", "GettingStarted", "StoreFormat", "Queries", "Merging", "Sync", "ThreatModel", "TypedPasswords",
     "YourIOSCodeOnLinux", "SecItemParity", "Teams", "Rotation", "Verifying", "Importing", "Programs",
-    "Browsers", "OnThePhone",
+    "Browsers", "DesktopKeyring", "OnThePhone",
     "Commands", "Development",
   ]
   .map { "Sources/Keyring/Keyring.docc/\($0).md" }

@@ -98,7 +98,7 @@ package enum ItemName: Hashable, Sendable {
   /// Returns true for a host, a colon and digits that are no port.
   private static func hasBadPort(_ host: ArraySlice<UInt8>) -> Bool {
     let parts = host.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
-    return parts.count == 2 && !parts[0].isEmpty && parts[1].allSatisfy(isDigit)
+    return parts.count == 2 && HostName(authority: parts[0]) != nil && parts[1].allSatisfy(isDigit)
       && HostName(authority: host)?.port == nil
   }
 

@@ -24,7 +24,8 @@ extension CommandCall {
     let name = nameForMessages(operand)
     guard matches.problems.isEmpty else { throw CommandError.noMatchButDamage(name) }
     // The secret of a field is not that of a similar login.
-    if canChoose, selection.given.field == nil, selection.name?.problem == nil {
+    let namesField = try canChoose && hintForField(in: selection, index) != nil
+    if canChoose, !namesField, selection.given.field == nil, selection.name?.problem == nil {
       let similar = try ItemCandidates(for: selection, in: index)
       // An item that lacks a word of the name, such as its account, is not taken without asking.
       if similar.items.count == 1, similar.haveAllWords {

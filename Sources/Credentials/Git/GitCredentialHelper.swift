@@ -110,7 +110,13 @@ package struct GitCredentialHelper {
       (record, isSame) = (candidate, true)
       break
     }
-    if let found = record, !isSame, !mayReplace(found, exact, among: known, at: endpoint) { record = nil }
+    if let found = record, !isSame, !mayReplace(found, exact, among: known, at: endpoint) {
+      // A line of the index without a record does not decide that there is a second item.
+      guard try !keyring.verifiedRecords(of: [found]).isEmpty else {
+        throw KeyringError.itemDamaged(found.reference, .noRecord)
+      }
+      record = nil
+    }
     let token = record.flatMap { refreshToken(beside: $0, among: all) }
     // An older git sends neither the expiry of a password nor its refresh token. If the password is the same, missing
     // values stay unchanged.

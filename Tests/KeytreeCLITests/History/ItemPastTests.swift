@@ -91,12 +91,12 @@ struct ItemPastTests {
     let lines = world.run("undelete").text.split(separator: "\n").map {
       $0.split(separator: "\t", omittingEmptySubsequences: false)
     }
-    #expect(lines.map { $0[1] } == ["b.example/bob --field note", "a.example/alice"])
-    #expect(lines[1][2] == "Gone")
+    #expect(lines.map { $0[2] } == ["b.example/bob --field note", "a.example/alice"])
+    #expect(lines[1][3] == "Gone")
     #expect(world.run("undelete", "--explain").diagnosticsText.contains("items decrypted: 1") == false)
     let json = world.run("undelete", "--json").text
     #expect(json.contains("\"deleted\":\"20") && json.contains("\"author\":"))
-    world.succeed("undelete", Word(String(lines[1][3])))
+    world.succeed("undelete", Word(String(lines[1][1])))
     #expect(world.run("get", "a.example/alice", "--field", "note").text == "note")
   }
 
