@@ -23,11 +23,7 @@ extension CommandCall {
   /// Returns the policies in the history, or none if git cannot read it. In that case the store is not trusted, which
   /// the keyring reports.
   private static func pastPolicies(of path: String, _ environment: Environment) -> HistoricalPolicies {
-    let repository = try? Repository.find(store: path) { folder in
-      Git(
-        in: folder, searchPath: environment.searchPath,
-        environment: ProcessEnvironment(entries: environment.entries, locale: nil))
-    }
+    let repository = try? Repository.find(store: path) { Git(in: $0, environment) }
     guard let repository, let steps = try? PolicyHistoryReader(in: repository).steps() else {
       return HistoricalPolicies([])
     }

@@ -107,19 +107,12 @@ package final class OpenedStore {
     }
   }
 
-  /// Returns git for a folder.
-  func git(in folder: String) -> Git {
-    Git(
-      in: folder, searchPath: environment.searchPath,
-      environment: ProcessEnvironment(entries: environment.entries, locale: nil))
-  }
-
   /// Returns the repository of the store, or nil if it has none.
   ///
   /// - Throws: the errors of `Repository.find`.
   package func repository() throws -> Repository? {
     if let foundRepository { return foundRepository }
-    let repository = try Repository.find(store: try path(), git: git(in:))
+    let repository = try Repository.find(store: try path(), git: { Git(in: $0, environment) })
     foundRepository = .some(repository)
     return repository
   }
@@ -127,4 +120,13 @@ package final class OpenedStore {
   /// Discards the repository, because the user has run git in it and may have changed its configuration, or because
   /// the command has created one. The next use examines it again.
   package func forgetRepository() { foundRepository = nil }
+}
+
+extension Git {
+  /// Creates git for a folder, with the environment of a command.
+  init(in folder: String, _ environment: Environment) {
+    self.init(
+      in: folder, searchPath: environment.searchPath,
+      environment: ProcessEnvironment(entries: environment.entries, locale: nil))
+  }
 }

@@ -5,7 +5,7 @@ internal import Terminal
 /// Methods for the history of a store.
 extension CommandCall {
   /// Returns git for a folder.
-  package func git(in folder: String) -> Git { store.git(in: folder) }
+  package func git(in folder: String) -> Git { Git(in: folder, environment) }
 
   /// Returns the repository of the store, or nil if it has none.
   ///

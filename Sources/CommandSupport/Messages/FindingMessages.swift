@@ -90,9 +90,12 @@ extension Timestamp {
   /// The time in UTC without the parts of a second, such as `2026-11-22T08:30:00Z`.
   package var second: String { rfc3339.prefix(19) + "Z" }
 
+  /// The time in UTC without seconds, such as `2026-11-22 08:30`.
+  package var minute: String { "\(day) \(rfc3339.dropFirst(11).prefix(5))" }
+
   /// Returns the date in UTC, with the time to the minute if another time is on the same day.
   func day(besides other: Timestamp) -> String {
-    day == other.day ? "\(day) \(rfc3339.dropFirst(11).prefix(5))" : day
+    day == other.day ? minute : day
   }
 }
 

@@ -163,9 +163,7 @@ struct BrowserSetup {
 
   /// Writes the script that leaves the sandbox of a Flatpak.
   private func writeWrapper(_ place: BrowserPlace) throws {
-    let quoted =
-      "'" + program.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
-    let script = "#!/bin/sh\nexec flatpak-spawn --host \(quoted) \"$@\"\n"
+    let script = "#!/bin/sh\nexec flatpak-spawn --host \(program.shellQuoted) \"$@\"\n"
     try UserFile.replacePublic(starter(place), Array(script.utf8), isExecutable: true)
   }
 

@@ -93,9 +93,10 @@ enum AuditCommand: Command {
     }
     call.explain(matches.statistics)
     if matches.items.isEmpty, matches.isIndexLost { throw CommandError.noMatchButDamage("the index") }
-    if matches.items.isEmpty, selection != nil {
+    if matches.items.isEmpty, let selection {
       let name = call.nameForMessages(0)
-      throw matches.problems.isEmpty ? CommandError.noMatch(name) : CommandError.noMatchButDamage(name)
+      throw matches.problems.isEmpty
+        ? try call.noMatch(selection, name, in: index) : CommandError.noMatchButDamage(name)
     }
     let passwords = matches.items.filter { record in
       (record.itemClass == .internetPassword || record.itemClass == .genericPassword)

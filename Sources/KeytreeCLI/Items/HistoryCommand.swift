@@ -1,6 +1,5 @@
 internal import Arguments
 internal import CommandSupport
-internal import Encoding
 internal import Keyring
 internal import KeyringModel
 internal import OpenPGP
@@ -94,9 +93,4 @@ enum HistoryCommand: Command {
     let copies = count == 1 ? "1 conflict copy of it exists" : "\(count) conflict copies of it exist"
     call.console.say("\(copies); `keytree resolve` lists them.")
   }
-}
-
-extension Timestamp {
-  /// The time in UTC without seconds, such as `2026-11-22 08:30`.
-  fileprivate var minute: String { "\(day) \(rfc3339.dropFirst(11).prefix(5))" }
 }

@@ -17,10 +17,11 @@ struct OneTimePasswordItem {
 
   /// Finds the seed that a command selects.
   ///
+  /// - Parameter letsChoose: true if the user may choose among several items or similar names.
   /// - Throws: the errors of `record(_:in:letsChoose:)`.
-  init(_ call: CommandCall, in keyring: Keyring) throws {
+  init(_ call: CommandCall, in keyring: Keyring, letsChoose: Bool) throws {
     (self.call, self.keyring) = (call, keyring)
-    (record, query) = try Self.record(call, in: keyring.index, letsChoose: !call.globals.json)
+    (record, query) = try Self.record(call, in: keyring.index, letsChoose: letsChoose)
     let given = try call.givenAttributes()
     let isNamed =
       switch try call.itemName(0) {

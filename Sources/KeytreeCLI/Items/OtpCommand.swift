@@ -71,7 +71,7 @@ enum OtpCommand: Command {
     try refuseContradictions(call)
     if call.arguments.has(attributes) {
       let (record, _) = try OneTimePasswordItem.record(
-        call, in: try call.openIndex(), letsChoose: !call.globals.json)
+        call, in: try call.openIndex(), letsChoose: isForPerson(call, clipboard: nil))
       call.show(record)
       return .done
     }
@@ -79,7 +79,8 @@ enum OtpCommand: Command {
     let keyring = try call.openKeyring()
     defer { call.explain(keyring.engineStatistics) }
     keyring.warmUp()
-    var item = try OneTimePasswordItem(call, in: keyring)
+    var item = try OneTimePasswordItem(
+      call, in: keyring, letsChoose: isForPerson(call, clipboard: clipboard))
     if call.arguments.has(qr) {
       let attributes = item.record.attributes
       let seed = try item.seed()
@@ -91,6 +92,11 @@ enum OtpCommand: Command {
     let code = try item.code(at: call.environment.clock())
     try code.deliver(call) { code in try show(code, of: item, call, clipboard) }
     return .done
+  }
+
+  /// Returns true if only the user sees the output: on the terminal or in the clipboard.
+  private static func isForPerson(_ call: CommandCall, clipboard: ClipboardTarget?) -> Bool {
+    !call.globals.json && (clipboard != nil || call.console.outputIsTerminal)
   }
 
   private static func show(

@@ -1,5 +1,6 @@
 internal import Arguments
 internal import CommandSupport
+internal import Encoding
 internal import Glibc
 internal import Sync
 internal import Terminal
@@ -81,7 +82,8 @@ struct DesktopInstallation {
     let words =
       variables.isEmpty
       ? [program] : ["/usr/bin/env"] + variables.map { "\($0.name)=\($0.value)" } + [program]
-    let command = (words.map(shellWord) + [SecretServiceCommand.declaration.name]).joined(separator: " ")
+    // The bus reads the words like a shell.
+    let command = (words.map(\.shellWord) + [SecretServiceCommand.declaration.name]).joined(separator: " ")
     return """
       \(mark)
       [D-BUS Service]
@@ -116,15 +118,6 @@ struct DesktopInstallation {
       KillMode=mixed
 
       """
-  }
-
-  /// Quotes a word as the bus reads it: like a shell.
-  private static func shellWord(_ word: String) -> String {
-    let isPlain = word.utf8.allSatisfy { byte in
-      UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte || UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte
-        || UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte || "/._-=+:@,".utf8.contains(byte)
-    }
-    return isPlain ? word : "'" + word.replacing("'", with: "'\\''") + "'"
   }
 
   /// Quotes a word as systemd reads it (systemd.service(5), "Command lines"; systemd.unit(5), "Specifiers").

@@ -1,4 +1,5 @@
 internal import CommandSupport
+internal import Encoding
 internal import Keyring
 internal import KeyringModel
 internal import OpenPGP

@@ -1,5 +1,6 @@
 internal import Arguments
 internal import CommandSupport
+internal import Encoding
 internal import Keyring
 internal import KeyringModel
 internal import Sync

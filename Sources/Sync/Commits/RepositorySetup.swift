@@ -1,3 +1,4 @@
+internal import Encoding
 internal import FileSystem
 internal import Glibc
 package import Keyring
@@ -25,7 +26,7 @@ package struct RepositorySetup {
   private func settings(of repository: Repository) -> [(key: String, value: String)] {
     let found = ProgramSearch.path(of: "keytree", in: searchPath).flatMap(Repository.realPath)
     let isKnown = found != nil && found == Repository.realPath(program)
-    let command = isKnown ? "keytree" : Self.quoted(program)
+    let command = isKnown ? "keytree" : program.shellQuoted
     // Git replaces sequences that start with a percent sign in the command of a merge driver.
     let driver = command.split(separator: "%", omittingEmptySubsequences: false).joined(separator: "%%")
     var settings: [(String, String)] = []
@@ -98,12 +99,6 @@ package struct RepositorySetup {
     let outdated = ["index", "item", "record"].map { "merge.keytree-\($0).recursive" }
     return settings.filter { known[$0.key] != [$0.value] }.map { ["--replace-all", $0.key, $0.value] }
       + outdated.filter { known[$0] != nil }.map { ["--unset-all", $0] }
-  }
-
-  /// Returns a word quoted for `sh`.
-  static func quoted(_ word: String) -> String {
-    let parts = word.split(separator: "'", omittingEmptySubsequences: false)
-    return "'" + parts.joined(separator: "'\\''") + "'"
   }
 }
 

@@ -78,9 +78,10 @@ final class CommandFixture {
   }
 
   func run(
-    _ words: [Word], input: [UInt8] = [], isTerminal: Bool = false, more: [String: String] = [:]
+    _ words: [Word], input: [UInt8] = [], isTerminal: Bool = false, isPiped: Bool = false,
+    more: [String: String] = [:]
   ) -> Result {
-    let output = MemoryOutput(isTerminal: isTerminal, columns: 80)
+    let output = MemoryOutput(isTerminal: isTerminal && !isPiped, columns: 80)
     let talk = MemoryOutput(isTerminal: isTerminal, columns: 80)
     let console = Console(
       input: BytesInput(input, isTerminal: isTerminal, screen: talk), output: output, talk: talk)

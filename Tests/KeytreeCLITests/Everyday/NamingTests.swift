@@ -148,6 +148,18 @@ struct NamingTests {
   }
 
   @Test(
+    "on a terminal, a secret for a pipe is never that of a similar item",
+    arguments: [["get"], ["otp"], ["otp", "--attributes"], ["get", "--attributes"], ["show", "--reveal"]])
+  func pipes(command: [String]) throws {
+    let seed = Array("otpauth://totp/x?secret=GEZDGNBVGY3TQOJQ".utf8)
+    #expect(world.run("otp", "add", "github.com/alice", input: seed).code == .done)
+    let words = command.map { Word($0) } + ["hub/alice"]
+    #expect(world.run(words, isTerminal: true).code == .done)
+    let piped = world.run(words, isTerminal: true, isPiped: true)
+    #expect(piped.code == .notFound && piped.text == "")
+  }
+
+  @Test(
     "a command that changes something, or whose output is for a program, never chooses",
     arguments: [
       ["rm", "hub/alice"], ["set", "hub/alice", "-l", "x"], ["mv", "hub/alice", "x"],
