@@ -60,7 +60,8 @@ let package = Package(
     .target(
       name: "BrowserHost",
       dependencies: [
-        "Credentials", "Encoding", "FileSystem", "Keyring", "KeyringModel", "OneTimePasswords", "Secrets",
+        "Credentials", "Encoding", "FileSystem", "Keyring", "KeyringModel", "OneTimePasswords", "OpenPGP",
+        "Secrets",
       ],
       swiftSettings: settings),
     .target(

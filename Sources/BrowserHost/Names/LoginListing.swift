@@ -26,7 +26,7 @@ package struct LoginListing: Sendable {
       files.sort { $0.0 > $1.0 }
       while room < 0, let last = files.popLast() { room += size(last.1) }
     }
-    self.files = files.map(\.1).sorted { $0.lexicographicallyPrecedes($1) }
+    self.files = files.map { OrderedBytes($0.1) }.sorted().map(\.bytes)
     omitted = total - files.count
   }
 
@@ -39,7 +39,7 @@ package struct LoginListing: Sendable {
         isInFolder
           ? Array(file.prefix { $0 != UInt8(ascii: "/") }) : Array(file.dropLast(LoginName.ending.count)))
     }
-    return folders.sorted { $0.lexicographicallyPrecedes($1) }
+    return folders.map(OrderedBytes.init).sorted().map(\.bytes)
   }
 
   /// Returns the data of an answer about stores.

@@ -42,15 +42,21 @@ package struct LoginNames: Sendable {
     }
   }
 
-  /// Returns logins in the order of their creation, and of equal times in the order of their ids.
+  /// Returns logins in the order of their creation, those of the group `default` first, so that a member of another
+  /// group cannot take over the plain name of a login; and of equal times in the order of their ids.
   private static func byCreation(_ logins: [WebLogin]) -> [WebLogin] {
     // Positions are sorted, because moving whole records takes longer.
-    var places = logins.indices.map { (created: logins[$0].record.created, index: $0) }
-    places.sort { $0.created < $1.created }
+    var places = logins.indices.map { index in
+      let record = logins[index].record
+      return (isOther: record.group != GroupName.default ? 1 : 0, created: record.created, index: index)
+    }
+    places.sort { ($0.isOther, $0.created) < ($1.isOther, $1.created) }
     var start = 0
     while start < places.count {
-      let time = places[start].created
-      let end = places[start...].firstIndex { $0.created != time } ?? places.count
+      let first = places[start]
+      let end =
+        places[start...].firstIndex { $0.created != first.created || $0.isOther != first.isOther }
+        ?? places.count
       // Logins of one import have the same time. The text of each id is made only once.
       if end - start > 1 {
         let tied = places[start..<end].map { (id: logins[$0.index].record.id.hex, place: $0) }

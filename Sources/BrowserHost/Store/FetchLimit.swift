@@ -58,6 +58,7 @@ package struct FetchLimit: Sendable {
 
   /// Opens the folder, and creates it and its parent if they do not exist.
   private func folder() throws(FileError) -> FileTree {
+    // If the folder is missing or cannot be used, the attempt after its creation reports the reason.
     if let tree = try? FileTree(at: base) { return tree }
     let parent = base.split(separator: "/").dropLast().map { "/" + $0 }.joined()
     for path in [parent, base] where unsafe mkdir(path, 0o700) != 0 && errno != EEXIST {

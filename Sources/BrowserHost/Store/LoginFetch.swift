@@ -67,12 +67,12 @@ package struct LoginFetch {
       "this login is for \(String(decoding: login.host, as: UTF8.self)); open that site to use it")
   }
 
-  /// Returns the seed of a login; nil if it has none.
+  /// Returns the seed of a login; nil if it has none that this user can read.
   private func seed(of record: ItemRecord) throws(KeyringError) -> SecretSlice? {
     guard let field = try LoginFields(of: record, in: keyring.index)[FieldName.oneTimePassword] else {
       return nil
     }
-    return SecretSlice(try keyring.secret(for: field, matching: .fields(of: record)))
+    return try keyring.readableSecret(of: field, login: record)
   }
 }
 

@@ -112,13 +112,13 @@ package struct LoginSave {
     var new: [NewField] = []
     for (name, secret) in Self.fields(of: saved) {
       let record = fields[name]
-      if let record {
-        let old = SecretSlice(try keyring.secret(for: record, matching: .fields(of: login)))
-        if old.isEqual(to: secret) || (name == FieldName.oneTimePassword && Self.isSame(old, secret)) {
-          continue
-        }
+      if let record, let old = try keyring.readableSecret(of: record, login: login),
+        old.isEqual(to: secret) || (name == FieldName.oneTimePassword && Self.isSame(old, secret))
+      {
+        continue
       }
-      new.append(NewField(name: name, record: record, secret: secret))
+      // A member of another group must not decide who can read a new secret.
+      new.append(NewField(name: name, record: record?.group == login.group ? record : nil, secret: secret))
     }
     return new
   }

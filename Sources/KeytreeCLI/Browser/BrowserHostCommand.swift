@@ -66,6 +66,15 @@ enum BrowserHostCommand: Command {
     guard modes.count == 1, arguments.operand(0) == nil else {
       throw call.misuse(.other("\(modes[0].display) cannot be combined with another action"))
     }
+    let unused: [OptionDeclaration] =
+      switch modes[0].name {
+      case install.name: []
+      case list.name: [system, allow, replace]
+      default: [allow, replace]
+      }
+    if let stray = unused.first(where: arguments.has) {
+      throw call.misuse(.other("\(stray.display) is for \(install.display)"))
+    }
     let manager = try BrowserSetup(call)
     switch modes[0].name {
     case install.name:
@@ -97,7 +106,7 @@ enum BrowserHostCommand: Command {
       else {
         throw call.misuse(
           .notAChoice(
-            "BROWSER", choices: BrowserPlace.names,
+            "BROWSER", choices: BrowserPlace.names + ["flatpak:ID"],
             suggestion: Suggestion.nearest(to: name, among: BrowserPlace.names)))
       }
       return place

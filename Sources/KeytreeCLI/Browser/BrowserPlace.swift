@@ -13,6 +13,8 @@ struct BrowserPlace {
   /// The name of the file, which the extension determines.
   static let file = "com.github.browserpass.native.json"
 
+  /// The name on the command line.
+  let name: String
   /// The name of the browser for messages.
   let title: String
   /// The form of the manifest.
@@ -40,24 +42,26 @@ struct BrowserPlace {
       let id = String(name.dropFirst(prefix.count))
       guard let (family, folder) = Self.flatpaks[id] else { return nil }
       let sandbox = "\(home)/.var/app/\(id)"
-      self.init(title: "\(id) (Flatpak)", family, "\(sandbox)/\(folder)", sandbox: sandbox)
+      self.init(name: name, title: "\(id) (Flatpak)", family, "\(sandbox)/\(folder)", sandbox: sandbox)
       return
     }
     guard let row = Self.table.first(where: { $0.name == name }) else { return nil }
     if isSystem {
-      self.init(title: row.title, row.family, row.system, isForAllUsers: true)
+      self.init(name: name, title: row.title, row.family, row.system, isForAllUsers: true)
     } else {
       guard let base = row.family == .firefox ? environment.home : environment.configurationHome else {
         return nil
       }
-      self.init(title: row.title, row.family, "\(base)/\(row.user)")
+      self.init(name: name, title: row.title, row.family, "\(base)/\(row.user)")
     }
   }
 
   private init(
-    title: String, _ family: Family, _ folder: String, sandbox: String? = nil, isForAllUsers: Bool = false
+    name: String, title: String, _ family: Family, _ folder: String, sandbox: String? = nil,
+    isForAllUsers: Bool = false
   ) {
-    (self.title, self.family, self.folder, self.sandbox) = (title, family, folder, sandbox)
+    (self.name, self.title) = (name, title)
+    (self.family, self.folder, self.sandbox) = (family, folder, sandbox)
     self.isForAllUsers = isForAllUsers
   }
 

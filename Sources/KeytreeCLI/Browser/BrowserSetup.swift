@@ -51,8 +51,8 @@ struct BrowserSetup {
     let callers = more.reduce(into: configured) { list, caller in
       if !list.contains(caller) { list.append(caller) }
     }
-    try makeLink()
     for place in places {
+      // A file that cannot be read is treated like that of another program.
       let found = try? BrowserManifest(at: place.manifest)
       let isOther = found?.program != starter(place) && (unsafe access(place.manifest, F_OK) == 0)
       if isOther, !replacing {
@@ -63,11 +63,13 @@ struct BrowserSetup {
           hint: "add `\(BrowserHostCommand.replace.display)` to replace it")
       }
     }
+    try makeLink()
     if callers != configured { try allow(callers) }
     for place in places {
       if place.sandbox != nil { try writeWrapper(place) }
       try UserFile.replacePublic(
-        place.manifest, manifest(place, callers).bytes(for: place.family), isForAllUsers: place.isForAllUsers)
+        place.manifest, manifest(place, callers).bytes(for: place.family), in: place.sandbox,
+        isForAllUsers: place.isForAllUsers)
       call.console.say("Wrote \(place.manifest).")
       explain(place)
     }
@@ -88,8 +90,10 @@ struct BrowserSetup {
           .alreadyExists, message: "\(place.manifest) belongs to another program: \(found.program)",
           hint: "remove the file if you do not need that program")
       }
+      if place.sandbox != nil, unsafe access(starter(place), F_OK) == 0 {
+        try UserFile.remove(starter(place))
+      }
       try UserFile.remove(place.manifest)
-      if place.sandbox != nil { try UserFile.remove(starter(place)) }
       call.console.say("Removed \(place.manifest).")
     }
   }
@@ -101,6 +105,7 @@ struct BrowserSetup {
     )
     var count = 0
     for place in BrowserPlace.all(call.environment) where unsafe access(place.manifest, F_OK) == 0 {
+      // A file that cannot be read is listed without a program.
       let found = try? BrowserManifest(at: place.manifest)
       let (path, callers) = (found?.program ?? "", found?.callers ?? [])
       count += 1
@@ -145,7 +150,7 @@ struct BrowserSetup {
       let reason = ErrorReport.systemMessage(errno)
       throw CommandError.other(
         .failure, message: "cannot create the link \(program): \(reason)",
-        hint: "`sudo ln -s \(target) \(program)` creates it, then run this command again")
+        hint: "`sudo ln -sfn \(target) \(program)` creates it, then run this command again")
     }
     call.console.say("Created the link \(program).")
   }
@@ -164,7 +169,7 @@ struct BrowserSetup {
   /// Writes the script that leaves the sandbox of a Flatpak.
   private func writeWrapper(_ place: BrowserPlace) throws {
     let script = "#!/bin/sh\nexec flatpak-spawn --host \(program.shellQuoted) \"$@\"\n"
-    try UserFile.replacePublic(starter(place), Array(script.utf8), isExecutable: true)
+    try UserFile.replacePublic(starter(place), Array(script.utf8), in: place.sandbox, isExecutable: true)
   }
 
   /// Says what to do in the browser.

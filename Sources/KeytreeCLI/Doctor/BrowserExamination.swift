@@ -3,6 +3,7 @@ internal import CommandSupport
 internal import Glibc
 internal import Keyring
 internal import Personalities
+internal import Sync
 internal import Terminal
 
 /// The browser checks of `doctor`: the manifests, and what else a browser needs to start keytree.
@@ -26,11 +27,26 @@ struct BrowserExamination {
 
   /// Returns the diagnoses for a setup.
   func diagnoses(with setup: BrowserSetup) -> [Diagnosis] {
-    let found = BrowserPlace.all(call.environment).compactMap { place in
-      (try? BrowserManifest(at: place.manifest)).flatMap { $0 }.map { (place, $0) }
+    var (found, damaged): ([(place: BrowserPlace, manifest: BrowserManifest)], [Diagnosis]) = ([], [])
+    for place in BrowserPlace.all(call.environment) {
+      do {
+        if let manifest = try BrowserManifest(at: place.manifest) { found.append((place, manifest)) }
+      } catch {
+        damaged.append(
+          .wrong(
+            Self.subject, "\(place.title) can start no program: \(place.manifest) is not a manifest",
+            advice: Self.advice(place)))
+      }
     }
-    guard found.contains(where: { $0.1.program == setup.starter($0.0) }) else { return [] }
-    return found.map { examine($0, $1, setup) } + pinentry + snap + listing
+    guard found.contains(where: { $0.manifest.program == setup.starter($0.place) }) else { return [] }
+    // A browser reads the manifest of the user before the one for all users.
+    let own = Set(found.filter { !$0.place.isForAllUsers }.map(\.place.title))
+    let used = found.filter { !($0.place.isForAllUsers && own.contains($0.place.title)) }
+    return used.map { examine($0.place, $0.manifest, setup) } + damaged + pinentry + snap + listing
+  }
+
+  private static func advice(_ place: BrowserPlace) -> String {
+    "`keytree browser-host --install \(place.name) --replace` makes it start keytree"
   }
 
   private func examine(_ place: BrowserPlace, _ manifest: BrowserManifest, _ setup: BrowserSetup) -> Diagnosis
@@ -38,18 +54,18 @@ struct BrowserExamination {
     guard manifest.program == setup.starter(place) else {
       return .note(
         Self.subject, "\(place.title) starts another program: \(manifest.program) (\(place.manifest))",
-        advice: "`keytree browser-host --install` with `--replace` makes it start keytree")
+        advice: Self.advice(place))
     }
     guard unsafe access(manifest.program, X_OK) == 0 else {
       return .wrong(
         Self.subject, "\(place.title) cannot start \(manifest.program), which is not a program",
-        advice: "run `keytree browser-host --install` again")
+        advice: "run `keytree browser-host --install \(place.name)` again")
     }
     let published = place.family == .firefox ? BrowserCaller.addOns : BrowserCaller.origins
     guard manifest.callers.contains(where: published.contains) else {
       return .note(
         Self.subject, "\(place.title) does not let the published extension start keytree (\(place.manifest))",
-        advice: "run `keytree browser-host --install` again")
+        advice: "run `keytree browser-host --install \(place.name)` again")
     }
     return .ok(Self.subject, "\(place.title) starts keytree (\(place.manifest))")
   }
@@ -59,7 +75,7 @@ struct BrowserExamination {
     let home = call.environment.gnupgHome ?? call.environment.home.map { $0 + "/.gnupg" }
     let settings = home.flatMap { UserFile.text("\($0)/gpg-agent.conf") } ?? ""
     let chosen = GnuPGConfiguration.options(of: settings).last { $0.option == "pinentry-program" }?.value
-    guard let program = Self.realPath(chosen ?? "/usr/bin/pinentry"),
+    guard let program = Repository.realPath(chosen ?? "/usr/bin/pinentry"),
       let name = program.split(separator: "/").last, ["pinentry-curses", "pinentry-tty"].contains(name)
     else { return [] }
     return [
@@ -67,12 +83,6 @@ struct BrowserExamination {
         Self.subject, "\(name) needs a terminal, so a browser cannot ask for the passphrase of your key",
         advice: "install a pinentry with a window (`apt install pinentry-gnome3`, or `pinentry-qt`)")
     ]
-  }
-
-  private static func realPath(_ path: String) -> String? {
-    guard let resolved = unsafe realpath(path, nil) else { return nil }
-    defer { unsafe free(resolved) }
-    return unsafe String(cString: resolved)
   }
 
   /// A browser from a snap cannot start programs of the system.

@@ -29,7 +29,8 @@ package struct BrowserHostProgram {
       guard BrowserCaller.isAllowed(words.map(\.bytes), more: origins) else {
         throw BrowserError(
           .unknownAction,
-          "this extension may not use keytree; `keytree browser-host --install` explains how to allow it")
+          "this extension may not use keytree; `keytree help browser-host` explains how to allow it (`--allow`)"
+        )
       }
       guard let message = try message() else { return 0 }
       let request = try BrowserRequest(message)

@@ -71,16 +71,22 @@ package enum UserFile {
     guard unsafe unlink(path) == 0 else { throw UserFileError(action: "remove", path: path, errno: errno) }
   }
 
-  /// Creates or replaces a file that everyone may read, and the folders above it. A link is followed.
+  /// Creates or replaces a file that everyone may read, and the folders above it. A link is followed, unless a folder
+  /// is given that must contain the file.
   ///
   /// - Parameters:
+  ///   - container: a folder in which another program can create links. The file must be in it, and a link in the place
+  ///     of the file is replaced.
   ///   - isExecutable: true for a script.
   ///   - isForAllUsers: true if every user may also enter the folders that are created.
   /// - Throws: `UserFileError` with the system's error.
   package static func replacePublic(
-    _ path: String, _ bytes: [UInt8], isExecutable: Bool = false, isForAllUsers: Bool = false
+    _ path: String, _ bytes: [UInt8], in container: String? = nil, isExecutable: Bool = false,
+    isForAllUsers: Bool = false
   ) throws {
-    try replace(path, bytes, mode: isExecutable ? 0o755 : 0o644, folderMode: isForAllUsers ? 0o755 : 0o700)
+    try replace(
+      path, bytes, in: container, mode: isExecutable ? 0o755 : 0o644,
+      folderMode: isForAllUsers ? 0o755 : 0o700)
   }
 
   /// Creates or replaces a file of settings, and the folders above it. A link is followed.
@@ -91,7 +97,7 @@ package enum UserFile {
   }
 
   private static func replace(
-    _ path: String, _ bytes: [UInt8], mode: mode_t, folderMode: mode_t
+    _ path: String, _ bytes: [UInt8], in container: String? = nil, mode: mode_t, folderMode: mode_t
   ) throws {
     let folders = path.split(separator: "/", omittingEmptySubsequences: true).dropLast()
     var folder = ""
@@ -104,9 +110,13 @@ package enum UserFile {
       }
     }
     var target = path
-    if let real = unsafe realpath(path, nil) {
-      target = unsafe String(cString: real)
-      unsafe free(real)
+    if let container {
+      guard let top = realPath(container), let parent = realPath(folder),
+        parent.hasPrefix(top + "/")
+      else { throw UserFileError(action: "create", path: path, errno: ELOOP) }
+      target = "\(parent)/\(path.split(separator: "/").last ?? "")"
+    } else if let real = realPath(path) {
+      target = real
     }
     // The new content replaces the old one in one step, so that another process never reads a part of it.
     let temporary = "\(target).\(getpid()).new"
@@ -127,6 +137,12 @@ package enum UserFile {
       unsafe unlink(temporary)
       throw error
     }
+  }
+
+  private static func realPath(_ path: String) -> String? {
+    guard let real = unsafe realpath(path, nil) else { return nil }
+    defer { unsafe free(real) }
+    return unsafe String(cString: real)
   }
 
   /// Returns true if a folder exists at the path.

@@ -25,11 +25,13 @@ struct BrowserSetupTests {
   }
 
   /// Runs a part of the setup, and returns its messages.
-  private func with(_ body: (BrowserSetup, CommandCall) throws -> Void) throws -> (data: String, said: String)
-  {
+  private func with(
+    _ more: [String: String] = [:], _ body: (BrowserSetup, CommandCall) throws -> Void
+  ) throws -> (data: String, said: String) {
     let memory = MemoryConsole()
     let call = CommandCall(
-      withoutOptionsIn: Environment(world.variables), memory.console, engine: world.engine)
+      withoutOptionsIn: Environment(world.variables.merging(more) { $1 }), memory.console,
+      engine: world.engine)
     try body(BrowserSetup(call, folder: programs, target: "keytree"), call)
     try memory.console.finish()
     return (memory.output.text, memory.talk.text)
@@ -152,9 +154,12 @@ struct BrowserSetupTests {
   @Test(
     "doctor reports a browser that starts another program, a missing link, and a pinentry without a window")
   func doctor() throws {
+    let gnupg = home + "/gnupg"
     func diagnoses() throws -> [Diagnosis] {
       var list: [Diagnosis] = []
-      _ = try with { setup, call in list = BrowserExamination(call, nil).diagnoses(with: setup) }
+      _ = try with(["GNUPGHOME": gnupg]) { setup, call in
+        list = BrowserExamination(call, nil).diagnoses(with: setup)
+      }
       // This machine may have manifests for all users.
       return list.filter { $0.text.contains(world.folder.path) || !$0.text.contains(".json") }
     }
@@ -172,5 +177,36 @@ struct BrowserSetupTests {
       })
     try FileManager.default.createDirectory(atPath: home + "/snap/firefox", withIntermediateDirectories: true)
     #expect(try diagnoses().contains { $0.text.contains("snap") })
+    try FileManager.default.createDirectory(atPath: gnupg, withIntermediateDirectories: true)
+    let pinentry = world.folder.path + "/pinentry-curses"
+    try "#!/bin/sh\n".write(toFile: pinentry, atomically: false, encoding: .utf8)
+    try "pinentry-program \(pinentry)\n".write(
+      toFile: gnupg + "/gpg-agent.conf", atomically: false, encoding: .utf8)
+    #expect(try diagnoses().contains { $0.text.contains("pinentry-curses needs a terminal") })
+    try "junk".write(toFile: chromium.manifest, atomically: false, encoding: .utf8)
+    #expect(try diagnoses().contains { $0.state == .wrong && $0.text.contains("is not a manifest") })
+  }
+
+  @Test("a link that a sandbox has made is not followed")
+  func sandboxLinks() throws {
+    let place = try #require(places("flatpak:org.chromium.Chromium").first)
+    let sandbox = try #require(place.sandbox)
+    let victim = home + "/victim"
+    try FileManager.default.createDirectory(
+      atPath: sandbox + "/data/keytree", withIntermediateDirectories: true)
+    try "mine".write(toFile: victim, atomically: false, encoding: .utf8)
+    let script = sandbox + "/data/keytree/browserpass-keytree"
+    try FileManager.default.createSymbolicLink(atPath: script, withDestinationPath: victim)
+    _ = try with { setup, _ in try setup.install([place], allowing: [], replacing: false) }
+    #expect(try text(victim) == "mine" && text(script).hasPrefix("#!/bin/sh"))
+    // A folder of the sandbox that leads out of it.
+    try FileManager.default.removeItem(atPath: sandbox + "/data")
+    try FileManager.default.createDirectory(atPath: home + "/elsewhere", withIntermediateDirectories: true)
+    try FileManager.default.createSymbolicLink(
+      atPath: sandbox + "/data", withDestinationPath: home + "/elsewhere")
+    #expect(throws: UserFileError.self) {
+      _ = try with { setup, _ in try setup.install([place], allowing: [], replacing: false) }
+    }
+    #expect(!FileManager.default.fileExists(atPath: home + "/elsewhere/keytree/browserpass-keytree"))
   }
 }
