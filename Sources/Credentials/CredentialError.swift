@@ -22,13 +22,3 @@ package enum CredentialError: Error, Equatable {
   /// Other processes changed the item concurrently at every attempt.
   case contended
 }
-
-extension KeyringError {
-  /// True if another process may have stored, removed or moved the item since it was found.
-  var isAboutConcurrentChange: Bool {
-    switch self {
-    case .itemExists, .itemNotFound, .bindingMismatch(_, .condition(.group)): true
-    default: false
-    }
-  }
-}

@@ -66,6 +66,11 @@ import Testing
     try service.setAlias("memory", to: Self.path("session"))
     try service.setAlias("gone", to: Self.path("team"))
     try service.setAlias("gone", to: .none)
+    // Aliases that are gone do not count.
+    for number in 0..<65 {
+      try service.setAlias("\(number)", to: Self.path("team"))
+      try service.setAlias("\(number)", to: .none)
+    }
     try service.setAlias("login", to: .none)
     for service in [service, try world.restarted()] {
       #expect(try service.readAlias("default") == Self.path("team"))
@@ -84,7 +89,7 @@ import Testing
     let text = String(decoding: FileManager.default.contents(atPath: full) ?? Data(), as: UTF8.self)
     #expect(
       text == """
-        {"aliases":{"default":"team","gone":null,"login":null,"l\u{F6}schen/1":"default","memory":"session"},\
+        {"aliases":{"default":"team","login":null,"l\u{F6}schen/1":"default","memory":"session"},\
         "format":1,"labels":{}}
 
         """)

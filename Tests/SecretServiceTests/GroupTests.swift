@@ -107,6 +107,18 @@ import Testing
     }
   }
 
+  @Test func `nothing is deleted if the keys cannot be unlocked after the question`() throws {
+    _ = try world.add(["n": "1"], in: .group("team"))
+    let prompt = try service.delete(.group("team"), for: world.sender)
+    _ = service.takeEvents()
+    world.agent.unlockFailure = .cancelled
+    #expect(
+      try world.run(prompt) == .promptCompleted(prompt, to: world.sender, isDismissed: true, .nothing))
+    #expect(world.agent.questions.count == 1)
+    #expect(try world.records().count == 1)
+    #expect(try world.store.open().policy.groups["team"] != nil)
+  }
+
   @Test func `a collection that is not ours alone is not deleted`() throws {
     expect(.notSupported) { try service.delete(.group("default"), for: world.sender) }
     expect(.notSupported) { try service.delete(.session, for: world.sender) }

@@ -160,6 +160,7 @@ final class AgentDouble: KeyAgent {
     var forgotten = 0
     var queries = 0
     var failure: EngineError?
+    var unlockFailure: EngineError?
     var isSilent = false
   }
 
@@ -174,6 +175,12 @@ final class AgentDouble: KeyAgent {
   var failure: EngineError? {
     get { state.withLock { $0.failure } }
     set { state.withLock { $0.failure = newValue } }
+  }
+
+  /// The error of the next attempts to unlock the keys, as if the user had cancelled pinentry.
+  var unlockFailure: EngineError? {
+    get { state.withLock { $0.unlockFailure } }
+    set { state.withLock { $0.unlockFailure = newValue } }
   }
 
   /// True if the user agrees to questions.
@@ -206,6 +213,7 @@ final class AgentDouble: KeyAgent {
   func roundTrip(_ cancellation: Cancellation) throws {
     try state.withLock { state in
       state.roundTrips += 1
+      if let failure = state.unlockFailure { throw KeyringError.engine(failure, nil) }
       if cancellation.isCancelled { throw KeyringError.engine(.cancelled, nil) }
       if let failure = state.failure { throw KeyringError.engine(failure, nil) }
       state.isUnlocked = true

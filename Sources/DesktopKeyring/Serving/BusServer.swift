@@ -178,10 +178,14 @@ package final class BusServer {
   private func finish(_ reason: End) -> End {
     isEnding = true
     let limit = MonotonicClock.now + Self.farewell
-    while queue.isBusy(.write), MonotonicClock.now < limit {
+    while MonotonicClock.now < limit {
+      // Work that ends after this question is taken now or in the next turn.
+      let wasBusy = queue.isBusy(.write)
+      for (ticket, completion) in queue.takeFinished() { complete(ticket, completion) }
+      // Completed work may have begun to write the history.
+      guard wasBusy || queue.isBusy(.write) else { break }
       var request = pollfd(fd: queue.descriptor, events: Int16(POLLIN), revents: 0)
       _ = unsafe poll(&request, 1, 100)
-      for (ticket, completion) in queue.takeFinished() { complete(ticket, completion) }
     }
     for error in hooks.inbox.take() { hooks.report(error) }
     connection.close()
@@ -192,6 +196,8 @@ package final class BusServer {
 
   private func receive(_ call: BusMessage) {
     do {
+      // Also a call that is refused can contain a secret.
+      if call.signature.contains(WireValues.secretSignature) { call.markSensitive() }
       try requireOwnUser(call.sender)
       let sender = Sender(call.sender)
       let object = try service.object(at: ObjectPath(call.path), for: sender)

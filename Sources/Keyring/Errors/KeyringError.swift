@@ -136,3 +136,13 @@ public enum PolicyDistrust: Sendable, Equatable {
   /// A member's key file is not the one that the policy names, so it is not covered by the policy's signature.
   case keyExchanged(Fingerprint, name: String)
 }
+
+extension KeyringError {
+  /// True if another process may have stored, removed or moved the item since it was found.
+  package var isAboutConcurrentChange: Bool {
+    switch self {
+    case .itemExists, .itemNotFound, .bindingMismatch(_, .condition(.group)): true
+    default: false
+    }
+  }
+}

@@ -2,6 +2,7 @@ internal import CommandSupport
 internal import Glibc
 internal import OpenPGP
 internal import SessionBus
+internal import Sync
 internal import Terminal
 
 /// The checks of `doctor` for the keyring of the desktop.
@@ -107,7 +108,8 @@ struct DesktopExamination {
           Self.subject, "pinentry may look for your passphrase in this keyring, which never has it",
           advice: "add `no-allow-external-cache` to \(path)"))
     }
-    let program = options.last { $0.option == "pinentry-program" }?.value ?? "pinentry"
+    let chosen = options.last { $0.option == "pinentry-program" }?.value ?? "/usr/bin/pinentry"
+    let program = Repository.realPath(chosen) ?? chosen
     if ["curses", "tty"].contains(where: { program.hasSuffix("-" + $0) }) {
       list.append(
         .note(

@@ -227,13 +227,3 @@ struct ItemChanges {
     return try body()
   }
 }
-
-extension KeyringError {
-  /// True if another process may have stored, removed or moved the item since it was found.
-  fileprivate var isAboutConcurrentChange: Bool {
-    switch self {
-    case .itemExists, .itemNotFound, .bindingMismatch(_, .condition(.group)): true
-    default: false
-    }
-  }
-}

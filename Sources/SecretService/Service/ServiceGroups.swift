@@ -70,7 +70,7 @@ extension SecretService {
     let (store, options) = (store, options)
     return try question(
       id, "Create the group \"\(group)\" in Keytree, with you as its only member?", for: sender
-    ) {
+    ) { _ in
       try store.change { keyring in
         guard keyring.policy.groups[group] == nil else {
           throw SecretServiceError(.failed, "The group was created by another program.")
@@ -143,7 +143,7 @@ extension SecretService {
   }
 
   func startDeletion(_ id: PromptID, of group: String, for sender: Sender) throws -> Work<Void> {
-    let (store, options) = (store, options)
+    let (store, agent, options) = (store, agent, options)
     let items = try Self.deletableItems(of: group, in: try keyring())
     let count = items.count
     let words = count == 1 ? "its item" : "its \(count) items"
@@ -153,7 +153,9 @@ extension SecretService {
         ? "Delete the group \"\(group)\" in Keytree?"
         : "Delete the group \"\(group)\" in Keytree with \(words)?",
       for: sender
-    ) {
+    ) { cancellation in
+      // The policy is signed after the items are gone, so the passphrases are asked for first.
+      try agent.roundTrip(cancellation)
       try store.change { keyring in
         let current = try Self.deletableItems(of: group, in: keyring)
         // The user has agreed to delete these items only.
@@ -161,6 +163,7 @@ extension SecretService {
           throw SecretServiceError(.failed, "Items were added to the group.")
         }
         try keyring.delete(current)
+        options.storeWasChanged(keyring)
         let changed = try keyring.make(
           try keyring.plan([.delete(group: group)]), subject: "delete group \(group)")
         options.storeWasChanged(changed)
@@ -180,7 +183,8 @@ extension SecretService {
 
   /// Creates work that asks the user a question, and then makes a change.
   private func question(
-    _ id: PromptID, _ text: String, for sender: Sender, _ change: @escaping @Sendable () throws -> Void,
+    _ id: PromptID, _ text: String, for sender: Sender,
+    _ change: @escaping @Sendable (Cancellation) throws -> Void,
     effect: @escaping @Sendable (_ isDone: Bool) -> WorkEffect
   ) throws -> Work<Void> {
     let cancellation = Cancellation()
@@ -190,7 +194,7 @@ extension SecretService {
         guard try agent.confirm(text, cancellation), !cancellation.isCancelled else {
           return (.success(()), effect(false))
         }
-        try change()
+        try change(cancellation)
         return (.success(()), effect(true))
       } catch {
         if !error.isCancelled { options.report(error) }

@@ -12,8 +12,12 @@ extension SecretService {
   package func searchItems(_ attributes: ServiceAttributes) throws -> FoundItems {
     var unlocked: [ObjectPath] = []
     var locked: [ObjectPath] = []
+    // One answer for each collection: the agent may be asked again in between.
+    var locks: [CollectionID: Bool] = [:]
     for (address, _) in try found(attributes, in: nil) {
-      if isLocked(address.collection) {
+      let isLocked = locks[address.collection] ?? self.isLocked(address.collection)
+      locks[address.collection] = isLocked
+      if isLocked {
         locked.append(ObjectPath(address))
       } else {
         unlocked.append(ObjectPath(address))

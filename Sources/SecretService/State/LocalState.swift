@@ -50,7 +50,12 @@ struct LocalState: Equatable {
   /// - Returns: False if there are too many aliases.
   mutating func set(_ alias: String, to collection: CollectionID?) -> Bool {
     if let place = aliases.firstIndex(where: { $0.name.hasSameBytes(as: alias) }) {
-      aliases[place].collection = collection
+      if collection == nil, LocalState().collection(of: alias) == nil {
+        // Only an alias that exists by itself needs an entry that says that it is gone.
+        aliases.remove(at: place)
+      } else {
+        aliases[place].collection = collection
+      }
       return true
     }
     guard aliases.count < Self.maximumAliases else { return false }

@@ -123,7 +123,9 @@ enum PathName {
         bytes.append(byte)
         continue
       }
-      guard let high = rest.popFirst().flatMap(digit), let low = rest.popFirst().flatMap(digit) else {
+      guard let high = rest.popFirst().flatMap(Hexadecimal.value(ofDigit:)),
+        let low = rest.popFirst().flatMap(Hexadecimal.value(ofDigit:))
+      else {
         return nil
       }
       bytes.append(high << 4 | low)
@@ -131,14 +133,6 @@ enum PathName {
     guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
     // Another spelling of the same text is not a name.
     return encode(text, escapesFirst: text == reserved) == name ? text : nil
-  }
-
-  private static func digit(_ byte: UInt8) -> UInt8? {
-    switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-    default: nil
-    }
   }
 
   private static func isPlain(_ byte: UInt8) -> Bool {

@@ -34,11 +34,13 @@ struct DesktopClientTests {
     #expect(try secretTool(session, ["clear"] + attributes).status == 0)
     let none = try secretTool(session, ["lookup"] + attributes)
     #expect(none.status == 1 && none.text.isEmpty)
+    // One commit for the store, one for each of the three changes, and none for the same item. The last one is made
+    // after the reply.
+    func commits() throws -> String { try session.program.git(["rev-list", "--count", "HEAD"]) }
+    for _ in 0..<3000 where try commits() != "4\n" { usleep(10_000) }
     #expect(session.stop() == 0)
     #expect(session.log == "")
-    // One commit for the store, one for each of the three changes, and none for the same item.
-    let commits = try session.program.git(["rev-list", "--count", "HEAD"])
-    #expect(commits == "4\n")
+    #expect(try commits() == "4\n")
   }
 
   @Test(
