@@ -1,4 +1,5 @@
 import FileSystem
+import Foundation
 import Glibc
 import Keyring
 import KeyringModel
@@ -76,6 +77,32 @@ import Testing
       try change(old, path)
       #expect(try keyring.recentForeignFiles().isEmpty)
     }
+  }
+
+  @Test func `the file of an item on this machine only is no change of another item`() throws {
+    let keyring = try make()
+    let item = try add(keyring, "a.example")
+    var local = NewItem.login("b.example", "me")
+    local.isLocal = true
+    let own = try keyring.add(local, secret: SecretBytes(text: "local"))
+    #expect(try keyring.recentForeignFiles().isEmpty)
+    try store.put(store.bytes(store.secretFile(own)), at: store.secretFile(item))
+    #expect(try keyring.recentForeignFiles() == keyring.foreignFiles())
+    #expect(try keyring.recentForeignFiles().isEmpty)
+  }
+
+  @Test func `what is remembered is written again only after a change`() throws {
+    // One file seems to be new for ever, as after a copy from a machine whose clock is ahead.
+    let keyring = try make()
+    _ = try add(keyring, "a.example")
+    let item = try add(keyring, "b.example")
+    let path = "\(store.path)/\(store.secretFile(item))"
+    try FileManager.default.setAttributes([.modificationDate: Date.distantFuture], ofItemAtPath: path)
+    _ = try keyring.recentForeignFiles()
+    let inode = try FileManager.default.attributesOfItem(atPath: "\(store.path)/\(file)")[.systemFileNumber]
+    _ = try keyring.recentForeignFiles()
+    let next = try FileManager.default.attributesOfItem(atPath: "\(store.path)/\(file)")[.systemFileNumber]
+    #expect(inode as? Int == next as? Int && inode != nil)
   }
 
   @Test

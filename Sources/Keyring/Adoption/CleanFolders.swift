@@ -198,11 +198,12 @@ struct CleanFolders: Sendable {
       guard let range = containers[Array(container.utf8)] else { continue }
       var cursor = StoredCursor(bytes, in: (range.lowerBound + 4)..<range.upperBound)
       _ = cursor.text()
-      let files = CleanContainer.files(cursor) ?? []
-      for item in items {
-        let file = files.first { $0.name == item.name + StoreLayout.secretExtension }
-        if let file, file.digest != item.digest { found.insert(container) }
+      let files = (CleanContainer.files(cursor) ?? []).map { ($0.name, $0.digest) }
+      let digests = Dictionary(files) { first, _ in first }
+      let differs = items.contains { item in
+        digests["\(item.name)\(StoreLayout.secretExtension)"].map { $0 != item.digest } ?? false
       }
+      if differs { found.insert(container) }
     }
     return found
   }
@@ -210,7 +211,9 @@ struct CleanFolders: Sendable {
   // MARK: Storing
 
   private func store(_ looks: [Look], _ stamps: [ShardLook], without suspicious: Set<String>) {
-    let kept = looks.filter { !suspicious.contains($0.path) }
+    let kept = looks.filter { look in
+      !suspicious.contains(look.path) && (look.old != nil || look.new?.isSettled == true)
+    }
     let isSame =
       kept.count == containers.count && kept.allSatisfy { $0.old != nil }
       && stamps.allSatisfy { !$0.hasChanged || $0.stamp == nil && shards[Int($0.number)] == nil }
@@ -225,11 +228,7 @@ struct CleanFolders: Sendable {
       content += stamp.stored
     }
     for look in kept {
-      if let old = look.old {
-        content += bytes[old]
-      } else if let new = look.new, new.isSettled {
-        content += new.stored
-      }
+      if let old = look.old { content += bytes[old] } else if let new = look.new { content += new.stored }
     }
     StoredCursor.store(
       content, magic: Self.magic, at: Self.file, temporary: Self.temporary, in: keyring.tree)

@@ -67,7 +67,9 @@ struct StoreSurvey: Sendable {
     isOpenToOthers = false
     do throws(FileError) {
       try surveyItems(keyring.tree, isLocal: false, containers: containers.sorted())
-      if !items.isEmpty { try surveyIndex(keyring.tree, isLocal: false) }
+      guard !items.isEmpty else { return }
+      // The file of an item on this machine only can be at the path of another item, too.
+      for isLocal in [false, true] { try surveyIndex(keyring.tree, isLocal: isLocal) }
     } catch {
       throw .file(error)
     }

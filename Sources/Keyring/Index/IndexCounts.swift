@@ -76,7 +76,7 @@ private struct ShardCounts {
   func counts() throws(KeyringError) -> IndexCounts? {
     var result = IndexCounts()
     var new: [Place: Count] = [:]
-    var isSettled = true
+    var fresh: Set<Place> = []
     for isLocal in [false, true] {
       let now = clock.now()
       let changed = try files { () throws(FileError) -> [UInt8] in
@@ -95,8 +95,9 @@ private struct ShardCounts {
       }
       for (number, count) in try read(changed, isLocal: isLocal) {
         guard let count else { return nil }
-        new[Place(isLocal: isLocal, number: number)] = count
-        if count.stamp.isFresh(at: now) { isSettled = false }
+        let place = Place(isLocal: isLocal, number: number)
+        new[place] = count
+        if count.stamp.isFresh(at: now) { fresh.insert(place) }
         result.statistics.shardsRead += 1
         result.statistics.linesParsed += count.items.reduce(0, +)
       }
@@ -107,7 +108,9 @@ private struct ShardCounts {
         if place.isLocal { result.local += number }
       }
     }
-    if new != kept, isSettled { store(new) }
+    // A shard that could change without another stamp is counted again.
+    let settled = new.filter { !fresh.contains($0.key) }
+    if settled != kept { store(settled) }
     return result
   }
 

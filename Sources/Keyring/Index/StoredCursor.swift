@@ -68,12 +68,7 @@ struct StoredCursor: Sendable {
     guard let work = try? tree.status(FileTree.workFolder), work.kind == .directory else { return }
     var file = magic
     append(UInt32(file.count + 4 + content.count), to: &file)
-    do throws(FileError) {
-      try tree.createFile(temporary, file + content, isSynchronized: false)
-      try tree.rename(temporary, to: path)
-    } catch {
-      // Another process is writing the file, or was killed while it did.
-      try? tree.remove(temporary)
-    }
+    // The values can be computed again.
+    try? tree.replaceFileLater(path, with: file + content, temporary: temporary)
   }
 }

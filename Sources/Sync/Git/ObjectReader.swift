@@ -37,7 +37,7 @@ struct ObjectReader {
     if places.isEmpty { return [:] }
     let wanted = Array(places)
     let output: [UInt8] = try git.run(
-      ["cat-file", "--batch-check=%(objectname) %(objecttype)"],
+      ["cat-file", "--buffer", "--batch-check=%(objectname) %(objecttype)"],
       input: wanted.flatMap { Array($0.utf8) + [UInt8(ascii: "\n")] }, limit: Self.namesLimit)
     let lines = output.split(separator: UInt8(ascii: "\n"))
     guard lines.count == wanted.count else { throw GitError.unexpectedOutput(command: "cat-file") }
@@ -88,7 +88,7 @@ struct ObjectReader {
     if names.isEmpty { return [:] }
     let wanted = Array(names)
     let output: [UInt8] = try git.run(
-      ["cat-file", "--batch-check=%(objectname) %(objecttype) %(objectsize) %(objectsize:disk)"],
+      ["cat-file", "--buffer", "--batch-check=%(objectname) %(objecttype) %(objectsize) %(objectsize:disk)"],
       input: wanted.flatMap { Array($0.utf8) + [UInt8(ascii: "\n")] }, limit: Self.limit)
     let lines = output.split(separator: UInt8(ascii: "\n"))
     guard lines.count == wanted.count else { throw GitError.unexpectedOutput(command: "cat-file") }
@@ -195,7 +195,8 @@ struct ObjectReader {
   ) throws {
     if piece.isEmpty { return }
     let output: [UInt8] = try git.run(
-      ["cat-file", "--batch"], input: piece.flatMap { Array($0.info.name.utf8) + [UInt8(ascii: "\n")] },
+      ["cat-file", "--buffer", "--batch"],
+      input: piece.flatMap { Array($0.info.name.utf8) + [UInt8(ascii: "\n")] },
       limit: Self.limit)
     var rest = output[...]
     for (name, info) in piece {
