@@ -145,10 +145,16 @@ extension CommandCall {
   /// Restores the files of items that other programs have changed from the history, so that the items can be
   /// re-encrypted, and reports them. The changed files are kept beside them, and can still be adopted.
   ///
-  /// - Parameter keyring: The store.
+  /// - Parameters:
+  ///   - items: The items to re-encrypt.
+  ///   - keyring: The store.
   /// - Throws: The errors of `HistoricalFiles.originals(of:)` and `Keyring.separate(_:originals:)`.
-  package func separateChanges(in keyring: Keyring) throws {
-    let changed = try keyring.foreignFiles().filter(\.replacesItemFile)
+  package func separateChanges(of items: [ItemRecord], in keyring: Keyring) throws {
+    if items.isEmpty { return }
+    let ids = Set(items.map(\.id))
+    let changed = try keyring.foreignFiles().filter { file in
+      file.replacesItemFile && file.item.map { ids.contains($0.id) } == true
+    }
     guard !changed.isEmpty, let repository = try repository() else { return }
     let originals = try HistoricalFiles(in: repository).originals(of: changed.compactMap(\.item))
     let restored = try keyring.separate(changed, originals: originals)

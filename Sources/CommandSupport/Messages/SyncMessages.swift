@@ -38,13 +38,16 @@ extension ErrorReport {
       let names = files.map(\.path)
       let name = names.first ?? "NAME"
       let isAboutPolicy = files.first?.reason == .file(.notAllowed)
+      let removal = "`keytree git rm --cached --sparse \(name.shellWord)` and a commit remove it"
       self.init(
         .gitFailed,
         "nothing was pushed: \(Self.list(names)) \(names.count == 1 ? "does" : "do") not belong in a store",
         hint: isAboutPolicy
-          ? "`keytree policy allow \(name)` allows it for all members; "
-            + "`keytree git rm --cached --sparse \(name)` and a commit remove it"
-          : "`keytree git rm --cached --sparse \(name)` and a commit remove it")
+          ? "`keytree policy allow \(name.shellWord)` allows it for all members; \(removal)"
+          : StoreLayout.isMisplacedFile(name)
+            ? "a folder for its site or service is missing: move it with "
+              + "`keytree git mv \(name.shellWord) \(Self.place(ofMisplaced: name).shellWord)`, commit, and run "
+              + "`keytree adopt`" : removal)
     case .bothChanged(let paths):
       self.init(
         .gitFailed, "nothing was merged: both sides changed \(Self.list(paths))",
@@ -140,6 +143,12 @@ extension ErrorReport {
   private static func list(_ paths: [String]) -> String {
     let shown = paths.prefix(5).joined(separator: ", ")
     return paths.count > 5 ? "\(shown) and \(paths.count - 5) more" : shown
+  }
+
+  /// Returns a path for a file that is directly in the folder of a class: with the account in a folder of its name.
+  private static func place(ofMisplaced path: String) -> String {
+    let name = path.dropLast(StoreLayout.secretExtension.utf8.count)
+    return "\(name)/ACCOUNT\(StoreLayout.secretExtension)"
   }
 
   /// Returns names as a part of a sentence.

@@ -41,7 +41,7 @@ extension ErrorReport {
           "ask an admin who is in all of these groups; `keytree who ITEM` lists the readers"
         case .damaged:
           "`keytree check --decrypt` shows what is wrong with them; `keytree adopt PATH --undo` restores a file that "
-            + "another program has changed"
+            + "another program has changed, and `keytree rm ITEM` removes an item whose file is lost"
         }
       self.init(
         obstacle == .damaged ? .damaged : .cannotDecrypt,

@@ -6,8 +6,7 @@ package import Secrets
 ///
 /// The path below `items` is read as that of an item in a password store (``PassImport``). In a folder of Keytree's own,
 /// `internet-password` or `generic-password`, the folder determines the class, and the next one is the server or the
-/// service. A file at the path of a field, such as `internet-password/github.com/alice/otp`, becomes this field. A file
-/// directly in one of these two folders has the form `github.com (1f2e3d4c)`, and the digits are not part of its name.
+/// service. A file at the path of a field, such as `internet-password/github.com/alice/otp`, becomes this field.
 package enum AdoptedFile {
   /// Plans the login for a file.
   ///
@@ -23,9 +22,7 @@ package enum AdoptedFile {
     guard let itemClass = Self.itemClass(components) else {
       return PassImport.plan(PassEntry(components: components), plaintext: plaintext)
     }
-    var inside = Array(components.dropFirst())
-    if inside.count == 1 { inside[0] = withoutDigits(inside[0]) }
-    let inner = PassEntry(components: inside)
+    let inner = PassEntry(components: Array(components.dropFirst()))
     var draft = PassImport.plan(inner, plaintext: plaintext)
     for index in draft.logins.indices {
       let attributes = place(inner.components, itemClass, draft.logins[index].head.attributes)
@@ -93,16 +90,6 @@ package enum AdoptedFile {
     guard components.count > 1 else { return nil }
     let known = ItemClass(rawValue: String(decoding: components[0], as: UTF8.self))
     return known == .internetPassword || known == .genericPassword ? known : nil
-  }
-
-  /// Returns a name without the digits that make it different from the folder of a server or service.
-  private static func withoutDigits(_ name: [UInt8]) -> [UInt8] {
-    let ending = name.suffix(11)
-    let isDigits = ending.dropFirst(2).dropLast().allSatisfy { "0123456789abcdef".utf8.contains($0) }
-    guard name.count > 11, ending.starts(with: " (".utf8), ending.last == UInt8(ascii: ")"), isDigits else {
-      return name
-    }
-    return Array(name.dropLast(11))
   }
 
   private static func plan(

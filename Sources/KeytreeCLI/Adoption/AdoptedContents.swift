@@ -32,7 +32,9 @@ struct AdoptedContents {
     }
     let plaintext = try open(message, entry)
     if let item = entry.file.item { return try change(of: item, entry, plaintext) }
-    let path = entry.file.path.dropFirst(StoreLayout.items.utf8.count + 1)
+    // A merge may have kept the file at a second path, whose digits are not part of its name.
+    let own = entry.file.digest.flatMap { SecondPath.first(of: entry.file.path, $0) } ?? entry.file.path
+    let path = own.dropFirst(StoreLayout.items.utf8.count + 1)
       .dropLast(StoreLayout.secretExtension.utf8.count)
     let draft = AdoptedFile.plan(String(path), plaintext: plaintext)
     for finding in draft.findings {
@@ -139,7 +141,8 @@ struct AdoptedContents {
     let login = try call.login(of: item, in: keyring.index)
     var parts: [Adoption.Part] = []
     for (name, secret) in content.fields {
-      let old = login.fields.first { $0.field == name }
+      // A member of another group must not decide who can read the new content.
+      let old = login.fields.first { $0.field == name && $0.group == item.group }
       if let old {
         if SecretSlice(try keyring.secret(for: old)).isEqual(to: secret) { continue }
         try allowReplacement(of: old, entry)
@@ -148,8 +151,7 @@ struct AdoptedContents {
       for key in AttributeSchema.primaryKey(of: item.itemClass) { attributes[key] = item.attributes[key] }
       attributes[AttributeName.field] = .string(name)
       let new = NewItem(
-        itemClass: item.itemClass, attributes: attributes, group: old?.group ?? item.group,
-        isLocal: item.isLocal)
+        itemClass: item.itemClass, attributes: attributes, group: item.group, isLocal: item.isLocal)
       parts.append(Adoption.Part(new, replacing: old, secret: secret))
     }
     return .change(content.secret, fields: parts)

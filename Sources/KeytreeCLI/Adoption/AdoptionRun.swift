@@ -52,7 +52,7 @@ struct AdoptionRun {
     }
     let readers = AdoptionReaders(
       call: call, policy: keyring.policy, me: keyring.ownFingerprint, group: group)
-    let allowed = try notCopied(writable, &refusals).filter { entry in
+    let allowed = try newest(of: notCopied(writable, &refusals), &refusals).filter { entry in
       guard !asks, let refusal = readers.refusal(of: entry) else { return true }
       refusals.append(refusal)
       return false
@@ -85,6 +85,25 @@ struct AdoptionRun {
       }
     }
     return finish(refusals, "adopt")
+  }
+
+  /// Returns the files without those that change the same item as a newer one.
+  private func newest(
+    of entries: [ForeignFileEntry], _ refusals: inout [AdoptionRefusal]
+  ) -> [ForeignFileEntry] {
+    let changes = Dictionary(grouping: entries.filter { $0.file.item != nil }) { $0.file.item?.id }
+    let older = Set(
+      changes.values.flatMap { changes in
+        changes.sorted { ($0.time, $0.file.path) > ($1.time, $1.file.path) }.dropFirst().map(\.file.path)
+      })
+    return entries.filter { entry in
+      guard older.contains(entry.file.path) else { return true }
+      refusals.append(
+        AdoptionRefusal(
+          entry, as: "older", "another file has a newer change of the item (`--undo` moves this one away)",
+          .alreadyExists))
+      return false
+    }
   }
 
   /// Returns the files that are not copies. A copy of a file that only this user can read would give its secret to the
@@ -136,7 +155,8 @@ struct AdoptionRun {
       } else if entry.file.replacesItemFile, originals[entry.file.path] == nil {
         let reason =
           try call.repository() == nil
-          ? "the store has no history with the old file" : "the old file is not in the history"
+          ? "the store has no history with the old file"
+          : "the old file is not in the history (`keytree rm` removes the item)"
         refusals.append(AdoptionRefusal(entry, reason, .damaged))
       } else {
         refusals.append(.changedSince(entry))

@@ -57,13 +57,16 @@ enum ImportCommand: Command {
       }
     draft.assignGroups(given: givenGroup, known: Set(keyring.policy.groups.keys))
     if call.arguments.has(local) { draft.keepLocal() }
-    let isComplete = try run(draft)
+    let counts = try run(draft)
+    let isComplete = counts.different == 0 && counts.inOtherGroup == 0
     if reading == nil, source != "-", !run.isDryRun {
       call.console.say(
         "\(source) still contains these secrets unencrypted: check the import, then remove the file."
           + (isComplete ? "" : " It also contains secrets that are not in the store."))
     }
-    return .done
+    // As `add`, with and without `--update`.
+    guard counts.inOtherGroup > 0 else { return .done }
+    return run.replaces ? .ambiguous : .alreadyExists
   }
 
   /// Returns true for a store of pass: by the name of the format, or because it is a folder.

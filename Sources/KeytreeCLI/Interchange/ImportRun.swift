@@ -29,11 +29,10 @@ struct ImportRun {
 
   /// Runs the import.
   ///
-  /// - Returns: true if every secret of the source is in the store, false if some differ or are in another group.
+  /// - Returns: the counts of the report.
   /// - Throws: `other` if data would be lost and losses were not accepted, or if other processes keep changing the
   ///   items: then nothing was imported; `KeyringError`.
-  @discardableResult
-  func callAsFunction(_ draft: ImportDraft) throws -> Bool {
+  func callAsFunction(_ draft: ImportDraft) throws -> ImportReport.Counts {
     let comparison = SecretComparison(keyring)
     // Also after an error, because the next run benefits from what was compared.
     defer { comparison.finish() }
@@ -47,8 +46,7 @@ struct ImportRun {
       show(plan.report, isRefused: isRefused)
       if isRefused { throw refusal(plan.report) }
       if isDryRun { console.say("Nothing was changed.") }
-      let counts = plan.report.counts
-      return counts.different == 0 && counts.inOtherGroup == 0
+      return plan.report.counts
     }
     throw CommandError.other(
       .storeBusy, message: "nothing was imported: another process keeps changing the same items",

@@ -39,6 +39,8 @@ enum CloneCommand: Command {
     let url = try text(0, call) ?? ""
     let folder = try text(1, call)
     let path = if let folder { folder } else { try call.storePath() }
+    // The folder for hints; nil if the next command finds it by itself.
+    let other = folder ?? (call.globals.store == nil ? nil : path)
     let host = try call.host()
     try requireFree(path)
     let isNew = Repository.realPath(path) == nil
@@ -63,9 +65,9 @@ enum CloneCommand: Command {
     defer { call.explain(trust.engineStatistics) }
     do {
       return try TrustCommand.decide(
-        trust, at: path, isOtherStore: folder != nil, expected: expected, call)
+        trust, at: path, isOtherStore: other != nil, expected: expected, call)
     } catch TerminalError.cancelled, TerminalError.promptImpossible {
-      throw notAccepted(folder)
+      throw notAccepted(other)
     }
   }
 

@@ -280,7 +280,7 @@ struct GroupChange {
 
   @discardableResult
   private func make(_ change: TeamChange, _ subject: String) throws -> Keyring {
-    if !change.items.isEmpty { try call.separateChanges(in: keyring) }
+    try call.separateChanges(of: change.items, in: keyring)
     let progress = WorkProgress("encrypt", console: call.console)
     defer { progress.finish() }
     return try keyring.make(change, subject: subject) { progress.advance(to: $0, of: $1) }

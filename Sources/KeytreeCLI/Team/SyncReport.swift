@@ -60,7 +60,7 @@ struct SyncReport {
   /// The warnings about refused, foreign, outdated and deleted items, each with the committer if it is known.
   private var warnings: [String] {
     func by(_ committer: String?) -> String {
-      committer.map { " (committed by \($0))" } ?? ""
+      committer.map { " (committed by \(ErrorReport.quoteCompact($0)))" } ?? ""
     }
     return report.refused.map { "\($0.warning)\(by($0.committer))" }
       + foreignFiles(by)

@@ -1,5 +1,6 @@
 import Arguments
 import CommandSupport
+import Encoding
 import Foundation
 import Keyring
 import KeyringModel
@@ -30,10 +31,17 @@ import Testing
     }
   }
 
-  private func put(_ path: String, _ text: String, to reader: UInt8 = 1) throws {
+  /// Writes an encrypted file.
+  ///
+  /// - Returns: The path, in which `1f2e3d4c` is replaced by the digits of the file's digest.
+  @discardableResult
+  private func put(_ path: String, _ text: String, to reader: UInt8 = 1) throws -> String {
     let secret = SecretBytes(text: text)
     let message = try engine.seal(secret, to: [EngineDouble.fingerprint(reader)])
+    let digits = Hexadecimal.text(ContentDigest(of: message).bytes.prefix(4))
+    let path = path.replacing("1f2e3d4c", with: digits)
     try write(path, message)
+    return path
   }
 
   private func write(_ path: String, _ bytes: [UInt8]) throws {
@@ -99,13 +107,16 @@ import Testing
     ("generic-password/wifi (1f2e3d4c)", "generic:wifi/wifi"),
     ("generic-password/My Wifi", "generic:My Wifi/My Wifi"),
     ("internet-password/github.com/Alice B", "internet:github.com/Alice B"),
+    // A second path of an item that no longer exists, and of a new file.
+    ("internet-password/github.com/alice (1f2e3d4c)", "internet:github.com/alice"),
+    ("web/forum.example/bob (1f2e3d4c)", "internet:forum.example/bob"),
   ]
 
   @Test(arguments: places.indices)
   func `the path of a file is the name of the item`(index: Int) throws {
     let (path, name) = Self.places[index]
-    try put("items/\(path).gpg", "secret\nnote")
-    let result = world.run("adopt", Word("items/\(path).gpg"), "--yes")
+    let file = try put("items/\(path).gpg", "secret\nnote")
+    let result = world.run("adopt", Word(file), "--yes")
     #expect(result.code == .done, "\(result.diagnosticsText)")
     #expect(secret(Word(name)) == "secret", "\(world.run("find").text)")
     #expect(secret(Word(name), "--field", "note") == "note")
@@ -218,6 +229,16 @@ import Testing
     #expect(result.code == .done, "\(result.diagnosticsText)")
     #expect(secret("a.example/me") == "new")
     #expect(world.run("check", "--decrypt").code == .done)
+  }
+
+  @Test func `further lines of a changed file never become a field in another group`() throws {
+    #expect(world.run("group", "create", "ops").code == .done)
+    #expect(world.run("add", "a.example/me", "--field", "note", "-g", "ops", input: [0x78]).code == .done)
+    #expect(world.run("add", "a.example/me", "-g", "default", input: Array("old".utf8)).code == .done)
+    try put(Self.itemFile, "new\nPIN 1234")
+    let result = world.run("adopt", "a.example/me", "--yes", "--update")
+    #expect(result.code == .done, "\(result.diagnosticsText)")
+    #expect(secret("a.example/me", "--field", "note", "-g", "ops") == "x")
   }
 
   @Test func `several lines in a changed file are the secret`() throws {

@@ -62,7 +62,7 @@ import Testing
     let sync = try team.succeed(.alice, "sync", "--quiet")
     #expect(
       sync.talk == """
-        keytree: warning: another program has changed "\(item)"; the change is kept as "\(second)" (committed by Phone <phone@keytree.example>)
+        keytree: warning: another program has changed "\(item)"; the change is kept as "\(second)" (committed by "Phone <phone@keytree.example>")
         hint: `keytree adopt` lists these files, and takes them in or undoes them
 
         """, "\(sync.talk)")
@@ -90,7 +90,7 @@ import Testing
     let sync = try team.succeed(.alice, "sync", "--quiet")
     #expect(
       sync.talk == """
-        keytree: warning: another program has added "items/web/new.gpg" (committed by Phone <phone@keytree.example>)
+        keytree: warning: another program has added "items/web/new.gpg" (committed by "Phone <phone@keytree.example>")
         hint: `keytree adopt` lists these files, and takes them in or undoes them
 
         """)

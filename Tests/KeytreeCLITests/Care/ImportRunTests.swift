@@ -18,7 +18,7 @@ struct ImportRunTests {
     let memory = MemoryConsole()
     let run = ImportRun(
       keyring: keyring, group: "default", replaces: replaces, json: json, console: memory.console)
-    try run(draft)
+    _ = try run(draft)
     memory.console.flush()
     return memory.output.text.split(separator: "\n").map(String.init)
   }
