@@ -98,16 +98,15 @@ let package = Package(
     .target(
       name: "CommandSupport",
       dependencies: [
-        "Arguments", "Credentials", "Encoding", "Interchange", "Keyring", "KeyringModel", "OneTimePasswords",
-        "OpenPGP", "Secrets", "SessionBus", "Sync", "Subprocess", "Terminal",
+        "Arguments", "Credentials", "Encoding", "FileSystem", "Interchange", "Keyring", "KeyringModel",
+        "OneTimePasswords", "OpenPGP", "Secrets", "SessionBus", "Sync", "Subprocess", "Terminal",
       ],
       swiftSettings: settings),
     .target(
       name: "Personalities",
       dependencies: [
-        "Arguments", "BrowserHost", "CommandSupport", "Credentials", "Encoding", "Keyring", "KeyringModel",
-        "Secrets",
-        "Subprocess", "Terminal",
+        "Arguments", "BrowserHost", "CommandSupport", "Credentials", "Encoding", "FileSystem", "Keyring",
+        "KeyringModel", "Secrets", "Subprocess", "Terminal",
       ],
       swiftSettings: settings),
     .target(

@@ -1,3 +1,4 @@
+internal import FileSystem
 package import Keyring
 package import Sync
 internal import Terminal
@@ -192,7 +193,7 @@ extension CommandCall {
     if let found = around, !found.prefix.isEmpty, try found.ignoresStore() { around = nil }
     if around == nil {
       let setup = try repositorySetup()
-      try Repository.make(in: Repository.realPath(path) ?? path, setup, git: git(in:))
+      try Repository.make(in: RealPath.of(path) ?? path, setup, git: git(in:))
     }
     let repository = try Repository.around(store: path, git: git(in:))
     guard let repository else { throw GitError.notARepository(path: path) }

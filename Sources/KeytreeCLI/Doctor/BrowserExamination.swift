@@ -1,9 +1,9 @@
 internal import BrowserHost
 internal import CommandSupport
+internal import FileSystem
 internal import Glibc
 internal import Keyring
 internal import Personalities
-internal import Sync
 internal import Terminal
 
 /// The browser checks of `doctor`: the manifests, and what else a browser needs to start keytree.
@@ -75,7 +75,7 @@ struct BrowserExamination {
     let home = call.environment.gnupgHome ?? call.environment.home.map { $0 + "/.gnupg" }
     let settings = home.flatMap { UserFile.text("\($0)/gpg-agent.conf") } ?? ""
     let chosen = GnuPGConfiguration.options(of: settings).last { $0.option == "pinentry-program" }?.value
-    guard let program = Repository.realPath(chosen ?? "/usr/bin/pinentry"),
+    guard let program = RealPath.of(chosen ?? "/usr/bin/pinentry"),
       let name = program.split(separator: "/").last, ["pinentry-curses", "pinentry-tty"].contains(name)
     else { return [] }
     return [

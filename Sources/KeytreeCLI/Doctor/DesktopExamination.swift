@@ -1,8 +1,8 @@
 internal import CommandSupport
+internal import FileSystem
 internal import Glibc
 internal import OpenPGP
 internal import SessionBus
-internal import Sync
 internal import Terminal
 
 /// The checks of `doctor` for the keyring of the desktop.
@@ -109,7 +109,7 @@ struct DesktopExamination {
           advice: "add `no-allow-external-cache` to \(path)"))
     }
     let chosen = options.last { $0.option == "pinentry-program" }?.value ?? "/usr/bin/pinentry"
-    let program = Repository.realPath(chosen) ?? chosen
+    let program = RealPath.of(chosen) ?? chosen
     if ["curses", "tty"].contains(where: { program.hasSuffix("-" + $0) }) {
       list.append(
         .note(

@@ -1,5 +1,6 @@
 internal import Arguments
 internal import CommandSupport
+internal import FileSystem
 internal import Keyring
 internal import KeyringModel
 internal import OpenPGP
@@ -47,7 +48,7 @@ struct Demonstration {
     _ = try makeKey("Demo (temporary) <demo@example.org>", isInterrupted)
     try show(DemoStep.all, isInterrupted)
     // Without git the store has no history, which `init` has reported.
-    if Repository.realPath("\(home.folder)/store/.git") != nil { try show(DemoStep.together, isInterrupted) }
+    if RealPath.of("\(home.folder)/store/.git") != nil { try show(DemoStep.together, isInterrupted) }
     let colleague = try makeKey("Bob (temporary) <bob@example.org>", isInterrupted)
     try show(DemoStep.team(colleague.text), isInterrupted)
     explain(

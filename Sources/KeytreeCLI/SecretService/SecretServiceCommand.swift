@@ -1,6 +1,7 @@
 internal import Arguments
 internal import CommandSupport
 internal import DesktopKeyring
+internal import FileSystem
 internal import Glibc
 internal import Keyring
 internal import SecretService
@@ -83,7 +84,7 @@ enum SecretServiceCommand: Command {
     if let home = call.environment.gnupgHome { variables.append(("GNUPGHOME", home)) }
     if call.globals.store != nil || call.environment.text("KEYTREE_STORE") != nil {
       let path = try call.storePath()
-      variables.append(("KEYTREE_STORE", Repository.realPath(path) ?? path))
+      variables.append(("KEYTREE_STORE", RealPath.of(path) ?? path))
     }
     return variables
   }

@@ -1,5 +1,6 @@
 internal import Arguments
 internal import CommandSupport
+internal import FileSystem
 internal import Glibc
 internal import Keyring
 internal import KeyringModel
@@ -43,9 +44,9 @@ enum CloneCommand: Command {
     let other = folder ?? (call.globals.store == nil ? nil : path)
     let host = try call.host()
     try requireFree(path)
-    let isNew = Repository.realPath(path) == nil
+    let isNew = RealPath.of(path) == nil
     try StoreFolder.makeFolder(path)
-    guard let real = Repository.realPath(path) else { throw KeyringError.noStore(path: path) }
+    guard let real = RealPath.of(path) else { throw KeyringError.noStore(path: path) }
     do {
       try clone(address(url), to: real, call)
     } catch {
@@ -99,7 +100,7 @@ enum CloneCommand: Command {
 
   /// Returns a path as an absolute path, because git runs in another folder. Any other address is returned unchanged.
   private static func address(_ url: String) -> String {
-    Remote.isPath(url) ? Repository.realPath(url) ?? url : url
+    Remote.isPath(url) ? RealPath.of(url) ?? url : url
   }
 
   /// Refuses a folder that is not empty.

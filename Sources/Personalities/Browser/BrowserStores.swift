@@ -1,6 +1,7 @@
 internal import BrowserHost
 internal import CommandSupport
 internal import Encoding
+internal import FileSystem
 internal import Glibc
 internal import Keyring
 internal import Terminal
@@ -25,7 +26,7 @@ struct BrowserStores {
       JSONMember(
         "defaultStore",
         .object([
-          JSONMember("path", .string(Self.realPath(path) ?? path)), JSONMember("settings", .string("{}")),
+          JSONMember("path", .string(RealPath.of(path) ?? path)), JSONMember("settings", .string("{}")),
         ])),
       JSONMember("storeSettings", .object(settings)),
     ])
@@ -78,7 +79,7 @@ struct BrowserStores {
   }
 
   private func isSame(_ left: String, _ right: String) -> Bool {
-    !right.isEmpty && (Self.realPath(left) ?? left) == (Self.realPath(right) ?? right)
+    !right.isEmpty && (RealPath.of(left) ?? left) == (RealPath.of(right) ?? right)
   }
 
   private func expanded(_ path: String) -> String {
@@ -86,9 +87,4 @@ struct BrowserStores {
     return home + path.dropFirst()
   }
 
-  private static func realPath(_ path: String) -> String? {
-    guard !path.utf8.contains(0), let resolved = unsafe realpath(path, nil) else { return nil }
-    defer { unsafe free(resolved) }
-    return unsafe String(cString: resolved)
-  }
 }

@@ -24,8 +24,8 @@ package struct RepositorySetup {
   }
 
   private func settings(of repository: Repository) -> [(key: String, value: String)] {
-    let found = ProgramSearch.path(of: "keytree", in: searchPath).flatMap(Repository.realPath)
-    let isKnown = found != nil && found == Repository.realPath(program)
+    let found = ProgramSearch.path(of: "keytree", in: searchPath).flatMap(RealPath.of)
+    let isKnown = found != nil && found == RealPath.of(program)
     let command = isKnown ? "keytree" : program.shellQuoted
     // Git replaces sequences that start with a percent sign in the command of a merge driver.
     let driver = command.split(separator: "%", omittingEmptySubsequences: false).joined(separator: "%%")

@@ -1,4 +1,5 @@
 internal import CSystem
+internal import FileSystem
 internal import Glibc
 internal import Keyring
 internal import Subprocess
@@ -45,7 +46,7 @@ package struct Repository: Sendable {
   package static func around(
     store: String, git makeGit: (String) -> Git
   ) throws -> Repository? {
-    guard let real = realPath(store) else { return nil }
+    guard let real = RealPath.of(store) else { return nil }
     var top = real
     while !exists("\(top)/.git") {
       if top == "/" { return nil }
@@ -72,7 +73,7 @@ package struct Repository: Sendable {
   package static func around(
     newStore store: String, git makeGit: (String) -> Git
   ) throws -> Repository? {
-    if realPath(store) != nil { return try around(store: store, git: makeGit) }
+    if RealPath.of(store) != nil { return try around(store: store, git: makeGit) }
     let parts = store.split(separator: "/")
     guard let name = parts.last, store.hasPrefix("/") else { return nil }
     let parent = "/" + parts.dropLast().joined(separator: "/")
@@ -177,14 +178,14 @@ package struct Repository: Sendable {
   private static func gitFolder(of top: String) throws -> String? {
     var facts = stat()
     guard unsafe stat("\(top)/.git", &facts) == 0 else { return nil }
-    if facts.st_mode & S_IFMT == S_IFDIR { return realPath("\(top)/.git") }
+    if facts.st_mode & S_IFMT == S_IFDIR { return RealPath.of("\(top)/.git") }
     guard let text = line(of: "\(top)/.git"), text.hasPrefix("gitdir: ") else { return nil }
-    return realPath(absolute(String(text.dropFirst("gitdir: ".count)), from: top))
+    return RealPath.of(absolute(String(text.dropFirst("gitdir: ".count)), from: top))
   }
 
   private static func commonFolder(of gitFolder: String) throws -> String {
     guard let text = line(of: "\(gitFolder)/commondir") else { return gitFolder }
-    guard let folder = realPath(absolute(text, from: gitFolder)) else {
+    guard let folder = RealPath.of(absolute(text, from: gitFolder)) else {
       throw GitError.notARepository(path: gitFolder)
     }
     return folder
@@ -205,7 +206,7 @@ package struct Repository: Sendable {
   }
 
   /// The path of the running executable (`proc(5)`).
-  package static var ownProgram: String? { realPath("/proc/self/exe") }
+  package static var ownProgram: String? { RealPath.of("/proc/self/exe") }
 
   /// Returns true if the path is a folder and not a link to one.
   static func isFolder(_ path: String) -> Bool {
@@ -218,10 +219,4 @@ package struct Repository: Sendable {
     return unsafe lstat(path, &facts) == 0
   }
 
-  /// Returns the path without links (`realpath(3)`); nil if it does not exist.
-  package static func realPath(_ path: String) -> String? {
-    guard let resolved = unsafe realpath(path, nil) else { return nil }
-    defer { unsafe free(resolved) }
-    return unsafe String(cString: resolved)
-  }
 }

@@ -1,3 +1,4 @@
+internal import FileSystem
 internal import Keyring
 internal import Subprocess
 
@@ -13,7 +14,7 @@ extension Repository {
   package static func bare(
     _ folder: String, store: String = "", seesQuarantine: Bool = false, git makeGit: (String) -> Git
   ) -> Repository? {
-    guard let real = realPath(folder), isFolder("\(real)/objects"), isFolder("\(real)/refs"),
+    guard let real = RealPath.of(folder), isFolder("\(real)/objects"), isFolder("\(real)/refs"),
       exists("\(real)/HEAD")
     else { return nil }
     var git = makeGit(real)

@@ -1,4 +1,5 @@
 internal import CSystem
+internal import FileSystem
 internal import Glibc
 package import Secrets
 
@@ -111,11 +112,11 @@ package enum UserFile {
     }
     var target = path
     if let container {
-      guard let top = realPath(container), let parent = realPath(folder),
+      guard let top = RealPath.of(container), let parent = RealPath.of(folder),
         parent.hasPrefix(top + "/")
       else { throw UserFileError(action: "create", path: path, errno: ELOOP) }
       target = "\(parent)/\(path.split(separator: "/").last ?? "")"
-    } else if let real = realPath(path) {
+    } else if let real = RealPath.of(path) {
       target = real
     }
     // The new content replaces the old one in one step, so that another process never reads a part of it.
@@ -137,12 +138,6 @@ package enum UserFile {
       unsafe unlink(temporary)
       throw error
     }
-  }
-
-  private static func realPath(_ path: String) -> String? {
-    guard let real = unsafe realpath(path, nil) else { return nil }
-    defer { unsafe free(real) }
-    return unsafe String(cString: real)
   }
 
   /// Returns true if a folder exists at the path.
