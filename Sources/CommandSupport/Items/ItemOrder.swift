@@ -38,7 +38,7 @@ struct ItemOrder {
   static func byName(_ items: [ItemRecord]) -> [ItemRecord] {
     let size = 2048
     let keys = WorkerPool(workers: 0).map((items.count + size - 1) / size) { piece in
-      items[(piece * size)...].prefix(size).map(nameKey)
+      (piece * size..<min((piece + 1) * size, items.count)).map { nameKey(items[$0]) }
     }.flatMap { $0 }
     return items.indices.sorted { left, right in
       keys[left] == keys[right] ? left < right : keys[left] < keys[right]
@@ -47,10 +47,10 @@ struct ItemOrder {
 
   /// Returns the bytes by which the name of an item is compared.
   private static func nameKey(_ item: ItemRecord) -> OrderedBytes {
-    let container = item.container?.contentBytes ?? []
-    var bytes = container.isEmpty ? [0xFF] : HostName.lowerCase(container)
+    var bytes = HostName.lowerCase(item.container?.contentBytes ?? [])
+    if bytes.isEmpty { bytes = [0xFF] }
     bytes.append(0)
-    bytes += HostName.lowerCase(item.accountValue?.contentBytes ?? [])
+    if let account = item.accountValue?.contentBytes { bytes += HostName.lowerCase(account) }
     return OrderedBytes(bytes)
   }
 

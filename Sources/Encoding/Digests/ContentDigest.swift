@@ -62,8 +62,18 @@ public struct ContentDigest: Hashable, Sendable {
   }
 
   package init?(base64url text: UnsafeRawBufferPointer) {
-    guard let decoded = unsafe Base64.decode(text, as: .url), decoded.count == Self.size else { return nil }
-    self = unsafe decoded.withUnsafeBytes { unsafe ContentDigest(storedAs: $0) }
+    // The length of a text of 32 bytes.
+    guard text.count == 43 else { return nil }
+    var words = Words()
+    let isValid = unsafe withUnsafeMutableBytes(of: &words) { words in
+      var count = 0
+      return unsafe Base64.decode(text, as: .url) { byte in
+        unsafe words[count] = byte
+        count += 1
+      }
+    }
+    guard isValid else { return nil }
+    self.words = words
   }
 
   /// Creates a digest that was computed before.

@@ -177,7 +177,8 @@ package import Secrets
     try take("\"")
     let start = position
     var isPlain = true
-    while let byte = byte(at: position) {
+    while unsafe position < bytes.count {
+      let byte = unsafe bytes[position]
       switch byte {
       case UInt8(ascii: "\""):
         let text = Text(range: start..<position, isPlain: isPlain)

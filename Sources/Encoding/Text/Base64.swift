@@ -44,32 +44,37 @@ package enum Base64 {
 
   /// Returns the bytes that `text` encodes, or nil for any text that `encode` would not have written.
   package static func decode(_ text: UnsafeRawBufferPointer, as form: Form) -> [UInt8]? {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(text.count * 3 / 4)
+    return unsafe decode(text, as: form, to: { bytes.append($0) }) ? bytes : nil
+  }
+
+  /// Passes the bytes that `text` encodes to a closure. Returns false for any text that `encode` would not have written.
+  static func decode(_ text: UnsafeRawBufferPointer, as form: Form, to body: (UInt8) -> Void) -> Bool {
     var count = text.count
     if form == .standard {
-      guard count % 4 == 0 else { return nil }
+      guard count % 4 == 0 else { return false }
       var paddings = 0
       while paddings < 2, count > 0, unsafe text[count - 1] == padding {
         paddings += 1
         count -= 1
       }
     }
-    guard count % 4 != 1 else { return nil }
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(count * 3 / 4)
+    guard count % 4 != 1 else { return false }
     var pending: UInt32 = 0
     var bits = 0
     for index in 0..<count {
-      guard let value = unsafe value(of: text[index], in: form) else { return nil }
+      guard let value = unsafe value(of: text[index], in: form) else { return false }
       pending = pending << 6 | UInt32(value)
       bits += 6
       if bits >= 8 {
         bits -= 8
-        bytes.append(UInt8(truncatingIfNeeded: pending >> UInt32(bits)))
+        body(UInt8(truncatingIfNeeded: pending >> UInt32(bits)))
         pending &= (1 << UInt32(bits)) - 1
       }
     }
     // Unused bits must be zero. Otherwise several texts would encode the same bytes.
-    return pending == 0 ? bytes : nil
+    return pending == 0
   }
 
   private static func value(of digit: UInt8, in form: Form) -> UInt8? {

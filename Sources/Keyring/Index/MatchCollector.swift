@@ -91,12 +91,14 @@ struct MatchCollector: Sendable {
     var first: [Int: Int] = [:]
     first.reserveCapacity(records.count)
     var removed: Set<Int> = []
-    for (number, record) in records.enumerated() {
-      let hash = record.nameHash
+    // Numbers are used instead of records, because copying a record takes longer than hashing its name.
+    for number in records.indices {
+      let hash = records[number].nameHash
       guard let other = first[hash] else {
         first[hash] = number
         continue
       }
+      let record = records[number]
       let same = numbers[hash, default: [other]]
       let double = same.first { candidate in
         records[candidate].path == record.path && records[candidate].isLocal == record.isLocal

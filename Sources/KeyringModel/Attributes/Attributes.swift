@@ -12,6 +12,7 @@ public struct Attributes: Sendable {
     if isSorted {
       entries = unsorted
     } else {
+      entries.reserveCapacity(unsorted.count)
       for entry in unsorted { self[entry.name] = entry.value }
     }
   }

@@ -17,12 +17,18 @@ extension ItemClass {
   /// the container in its path.
   package var containerNames: [AttributeName] {
     switch self {
-    case .genericPassword: [.service]
-    case .internetPassword: [.server]
-    case .certificate: [.issuer]
-    case .key: [.applicationTag, .applicationLabel]
+    case .genericPassword: Self.genericContainer
+    case .internetPassword: Self.internetContainer
+    case .certificate: Self.certificateContainer
+    case .key: Self.keyContainers
     }
   }
+
+  // Stored, because a search asks for them once per item.
+  private static let genericContainer: [AttributeName] = [.service]
+  private static let internetContainer: [AttributeName] = [.server]
+  private static let certificateContainer: [AttributeName] = [.issuer]
+  private static let keyContainers: [AttributeName] = [.applicationTag, .applicationLabel]
 }
 
 extension ItemClass {

@@ -1,5 +1,3 @@
-internal import Glibc
-
 /// The table of all names that are defined at the top level of an index line.
 enum KnownNames {
   /// The meaning of a name.
@@ -15,14 +13,50 @@ enum KnownNames {
 
   struct Entry {
     let name: AttributeName
-    let bytes: [UInt8]
     let role: Role
   }
 
   /// All entries, sorted by the bytes of the names.
   static let all: [Entry] = (records + passwords + others + keys)
-    .map { name, role in Entry(name: name, bytes: Array(name.text.utf8), role: role) }
+    .map { name, role in Entry(name: name, role: role) }
     .sorted { $0.name < $1.name }
+
+  /// The words of the names, in the order of ``all``.
+  ///
+  /// They contain no reference, so that threads which search at the same time do not share a reference count.
+  private static let words: [Words] = all.map { entry in
+    var text = entry.name.text
+    guard let words = text.withUTF8({ unsafe Words(UnsafeRawBufferPointer($0)) }) else {
+      preconditionFailure("\(entry.name) is longer than the longest known name may be")
+    }
+    return words
+  }
+
+  /// A name as numbers, which have the order of its bytes.
+  private struct Words {
+    static let size = 24
+    let first: UInt64
+    let second: UInt64
+    let third: UInt64
+
+    /// Creates the words of a name; nil if it is longer than every known name.
+    init?(_ name: UnsafeRawBufferPointer) {
+      guard name.count <= Self.size else { return nil }
+      var words: (UInt64, UInt64, UInt64) = (0, 0, 0)
+      unsafe withUnsafeMutableBytes(of: &words) { unsafe $0.copyMemory(from: name) }
+      (first, second, third) = (words.0.bigEndian, words.1.bigEndian, words.2.bigEndian)
+    }
+
+    static func < (left: Words, right: Words) -> Bool {
+      if left.first != right.first { return left.first < right.first }
+      if left.second != right.second { return left.second < right.second }
+      return left.third < right.third
+    }
+
+    static func == (left: Words, right: Words) -> Bool {
+      left.first == right.first && left.second == right.second && left.third == right.third
+    }
+  }
 
   static func role(of name: AttributeName) -> Role? {
     var text = name.text
@@ -31,22 +65,16 @@ enum KnownNames {
 
   /// Returns the entry whose name has exactly these bytes.
   static func entry(for name: UnsafeRawBufferPointer) -> Entry? {
+    // Known names have no null bytes, which fill the words of a short name.
+    guard let wanted = unsafe Words(name), unsafe !name.contains(0) else { return nil }
     var low = 0
-    var high = all.count
+    var high = words.count
     while low < high {
       let middle = (low + high) / 2
-      let order = unsafe compare(all[middle].bytes, name)
-      if order == 0 { return all[middle] }
-      if order < 0 { low = middle + 1 } else { high = middle }
+      if words[middle] == wanted { return all[middle] }
+      if words[middle] < wanted { low = middle + 1 } else { high = middle }
     }
     return nil
-  }
-
-  private static func compare(_ left: [UInt8], _ right: UnsafeRawBufferPointer) -> Int {
-    guard let start = right.baseAddress else { return left.count }
-    let common = min(left.count, right.count)
-    let order = unsafe memcmp(left, start, common)
-    return order == 0 ? left.count - right.count : Int(order)
   }
 
   private typealias Row = (AttributeName, Role)

@@ -95,6 +95,7 @@ extension ItemRecord {
   /// it has.
   package var containerName: AttributeName {
     let names = itemClass.containerNames
+    if names.count == 1 { return names[0] }
     return names.first { attributes[$0]?.isDefault == false } ?? names[0]
   }
 }

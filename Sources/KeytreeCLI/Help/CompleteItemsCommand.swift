@@ -48,8 +48,8 @@ enum CompleteItemsCommand: Command {
   private static func names(of items: [ItemRecord], beginningWith prefix: [UInt8]) -> [OrderedBytes] {
     let size = 2048
     return WorkerPool(workers: 0).map((items.count + size - 1) / size) { piece in
-      items[(piece * size)...].prefix(size).compactMap { item -> OrderedBytes? in
-        let name = item.shortName
+      (piece * size..<min((piece + 1) * size, items.count)).compactMap { number -> OrderedBytes? in
+        let name = items[number].shortName
         return name.starts(with: prefix) && Escaping.pipe.isUnchanged(name) ? OrderedBytes(name) : nil
       }
     }.flatMap { $0 }

@@ -97,16 +97,20 @@ private struct LoginTable {
     let (logins, size) = (logins, Self.rowsPerTask)
     let parts = WorkerPool(workers: 0).map((logins.count + size - 1) / size) { part -> [UInt8] in
       var rows: [UInt8] = []
-      for item in logins[(part * size)...].prefix(size).lazy.map(\.item) {
-        rows += Table.pipeRow([
-          Array(item.itemClass.rawValue.utf8), item.container?.shownBytes ?? [],
-          item.accountValue?.shownBytes ?? [], item.attributes[.label]?.shownBytes ?? [],
-          Array(item.group.utf8), Array(item.modified.rfc3339.utf8),
-        ])
+      for number in part * size..<min((part + 1) * size, logins.count) {
+        Self.writeRow(of: logins[number].item, to: &rows)
       }
       return rows
     }
     for rows in parts where !call.console.outputIsClosed { call.console.write(rows) }
+  }
+
+  private static func writeRow(of item: ItemRecord, to rows: inout [UInt8]) {
+    rows += Table.pipeRow([
+      Array(item.itemClass.rawValue.utf8), item.container?.shownBytes ?? [],
+      item.accountValue?.shownBytes ?? [], item.attributes[.label]?.shownBytes ?? [],
+      Array(item.group.utf8), Array(item.modified.rfc3339.utf8),
+    ])
   }
 
   /// The number of rows that a thread composes at once.
