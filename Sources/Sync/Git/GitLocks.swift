@@ -168,9 +168,9 @@ private enum GitProcesses {
     let place = String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
     if folders.contains(where: { place == $0 || place.hasPrefix("\($0)/") }) { return true }
     // For `git --git-dir` and the variable `GIT_DIR`.
-    let words = [read("\(process)/cmdline"), read("\(process)/environ")]
-    return words.contains { text in
-      guard let text else { return true }
+    return ["cmdline", "environ"].contains { name in
+      // A process that has ended since holds no locks. One whose files cannot be read for another reason may hold some.
+      guard let text = read("\(process)/\(name)") else { return errno != ENOENT && errno != ESRCH }
       return folders.contains { folder in text.indices.contains { text[$0...].starts(with: folder.utf8) } }
     }
   }
