@@ -1,0 +1,96 @@
+internal import Interchange
+internal import KeyringModel
+internal import Secrets
+
+extension FuzzTarget {
+  /// The readers of files of other programs.
+  static let importTargets = [
+    FuzzTarget("csv", csv), FuzzTarget("archive", archive), FuzzTarget("pass-entry", passEntry),
+    FuzzTarget("format", format),
+    source("import-csv") { try CSVImport.plan($0).draft },
+    source("import-bitwarden") { try BitwardenImport.plan($0) },
+    source("import-keytree") { try KeytreeImport.plan($0) },
+    source("import-keepass") { try KeePassImport.plan($0) },
+    source("import-netrc") { try NetrcImport.plan($0) },
+    source("import-keychain-dump") { try KeychainDumpImport.plan($0) },
+    source("import-1password") { try OnePasswordImport.plan($0.copy()) },
+  ]
+
+  /// Returns the target for an importer.
+  private static func source(
+    _ name: String, _ plan: @escaping @Sendable (borrowing SecretBytes) throws -> ImportDraft
+  ) -> FuzzTarget {
+    FuzzTarget(name) { bytes in
+      let file = SecretBytes(copying: bytes)
+      guard let draft = parsed({ try plan(file) }) else { return }
+      check(draft)
+      guard let again = parsed({ try plan(file) }) else { return expect(false, "a file is accepted twice") }
+      expect(again.items.count == draft.items.count, "a file always gives the same items")
+      expect(again.findings == draft.findings, "a file always gives the same findings")
+    }
+  }
+
+  private static func check(_ draft: ImportDraft) {
+    for login in draft.logins {
+      expect(!login.items.isEmpty, "a login has an item")
+      for item in login.items {
+        let path = ItemPath(item.primaryKey(in: GroupName.default))
+        expect(ItemPath(validating: path.text) == path, "the path of an imported item is valid")
+      }
+    }
+  }
+
+  @Sendable private static func csv(_ bytes: [UInt8]) {
+    let file = SecretBytes(copying: bytes)
+    guard let table = parsed({ () throws(CSVError) in try CSVReader.read(file) }) else { return }
+    var written = SecretBytes()
+    // Commas in the header would make the reader choose another separator.
+    written.append(row: table.header.indices.map { SecretSlice("c\($0)") })
+    for row in 0..<table.rowCount {
+      written.append(row: table.header.indices.map { table.field(row: row, column: $0) })
+    }
+    // A row with one empty field is written as an empty line, which is not a row.
+    guard table.header.count > 1 else { return }
+    guard let again = parsed({ () throws(CSVError) in try CSVReader.read(written) }) else {
+      return expect(false, "a written table can be read")
+    }
+    expect(again.rowCount == table.rowCount, "a written table has the same rows")
+    for row in 0..<table.rowCount {
+      for column in table.header.indices {
+        expect(
+          again.field(row: row, column: column).isEqual(to: table.field(row: row, column: column)),
+          "a written field is the same")
+      }
+    }
+  }
+
+  @Sendable private static func archive(_ bytes: [UInt8]) {
+    let limit = 1 << 20
+    let archive = parsed { () throws(ArchiveProblem) in try ArchiveReader(SecretBytes(copying: bytes)) }
+    guard let archive else { return }
+    for member in archive.members {
+      expect(archive[member.name] != nil, "a member is found by its name")
+      let content = parsed { () throws(ArchiveProblem) in try archive.content(of: member, limit: limit) }
+      if let content {
+        expect(content.count == member.size && content.count <= limit, "a member has its size")
+      }
+    }
+  }
+
+  @Sendable private static func passEntry(_ bytes: [UInt8]) {
+    // The first line is the path below the folder of the items.
+    let end = bytes.firstIndex(of: 0x0A) ?? bytes.count
+    let path = String(decoding: bytes[..<end], as: UTF8.self)
+    let plaintext = SecretBytes(copying: bytes[min(end + 1, bytes.count)...])
+    if path.contains(where: { $0 != "/" }) { check(AdoptedFile.plan(path, plaintext: plaintext)) }
+    let secret = AdoptedFile.secret(plaintext)
+    expect(secret.count == plaintext.count || AdoptedFile.hasOneLine(plaintext), "only a line end is removed")
+  }
+
+  @Sendable private static func format(_ bytes: [UInt8]) {
+    let file = SecretBytes(copying: bytes)
+    let first = parsed { () throws(SourceError) in try SourceFormat.detect(file) }
+    let second = parsed { () throws(SourceError) in try SourceFormat.detect(file) }
+    expect(first == second, "a file always has the same format")
+  }
+}
