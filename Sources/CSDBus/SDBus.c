@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,6 +94,18 @@ int keytree_bus_load(const char *const *libraries) {
   return result;
 }
 
+// Blocks the signals of this thread that do not ask the process to end, and stores the old mask. A function of sd-bus
+// that waits would otherwise fail with EINTR after any signal, for example SIGCHLD, and the reply would be lost.
+static void hold_signals(sigset_t *old) {
+  static const int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP, SIGABRT};
+  sigset_t held;
+  sigfillset(&held);
+  for (size_t i = 0; i < sizeof ending / sizeof *ending; i++) sigdelset(&held, ending[i]);
+  pthread_sigmask(SIG_BLOCK, &held, old);
+}
+
+static void release_signals(const sigset_t *old) { pthread_sigmask(SIG_SETMASK, old, NULL); }
+
 // One registered handler. sd-bus passes it to `dispatch`.
 struct registration {
   keytree_bus_handler handler;
@@ -128,8 +141,11 @@ int keytree_bus_open(const char *address, void *context, struct keytree_bus **re
 
 void keytree_bus_close(struct keytree_bus *bus) {
   if (bus == NULL) return;
+  sigset_t old;
+  hold_signals(&old);
   // Frees the slots, too: they were created without an owner and live as long as the connection.
   api.sd_bus_flush_close_unref(bus->bus);
+  release_signals(&old);
   while (bus->registrations != NULL) {
     struct registration *next = bus->registrations->next;
     free(bus->registrations);
@@ -139,7 +155,14 @@ void keytree_bus_close(struct keytree_bus *bus) {
 }
 
 int keytree_bus_unique_name(struct keytree_bus *bus, const char **name) {
-  return api.sd_bus_get_unique_name(bus->bus, name);
+  sigset_t old;
+  hold_signals(&old);
+  int code;
+  // Goes on where it was interrupted by a signal that asks the process to end, which may have a handler.
+  do code = api.sd_bus_get_unique_name(bus->bus, name);
+  while (code == -EINTR);
+  release_signals(&old);
+  return code;
 }
 
 static int dispatch(sd_bus_message *message, void *context, sd_bus_error *error) {
@@ -171,7 +194,12 @@ int keytree_bus_handle_calls(struct keytree_bus *bus, const char *path, keytree_
 
 int keytree_bus_handle_signals(struct keytree_bus *bus, const char *rule, keytree_bus_handler handler) {
   struct registration *made = reserve(bus, handler);
-  return made == NULL ? -ENOMEM : api.sd_bus_add_match(bus->bus, NULL, rule, dispatch_signal, made);
+  if (made == NULL) return -ENOMEM;
+  sigset_t old;
+  hold_signals(&old);
+  int code = api.sd_bus_add_match(bus->bus, NULL, rule, dispatch_signal, made);
+  release_signals(&old);
+  return code;
 }
 
 int keytree_bus_descriptor(struct keytree_bus *bus) { return api.sd_bus_get_fd(bus->bus); }
@@ -184,7 +212,15 @@ int keytree_bus_timeout(struct keytree_bus *bus, uint64_t *microseconds) {
 
 int keytree_bus_process(struct keytree_bus *bus) { return api.sd_bus_process(bus->bus, NULL); }
 
-int keytree_bus_flush(struct keytree_bus *bus) { return api.sd_bus_flush(bus->bus); }
+int keytree_bus_flush(struct keytree_bus *bus) {
+  sigset_t old;
+  hold_signals(&old);
+  int code;
+  do code = api.sd_bus_flush(bus->bus);
+  while (code == -EINTR);
+  release_signals(&old);
+  return code;
+}
 
 int keytree_bus_new_call(struct keytree_bus *bus, const char *destination, const char *path, const char *interface,
                          const char *member, sd_bus_message **message) {
@@ -218,7 +254,10 @@ int keytree_bus_send(struct keytree_bus *bus, sd_bus_message *message) {
 int keytree_bus_call(struct keytree_bus *bus, sd_bus_message *message, uint64_t microseconds, sd_bus_message **reply,
                      char **error_name, char **error_text) {
   sd_bus_error error = SD_BUS_ERROR_NULL;
+  sigset_t old;
+  hold_signals(&old);
   int code = api.sd_bus_call(bus->bus, message, microseconds, &error, reply);
+  release_signals(&old);
   if (code < 0) {
     *error_name = error.name == NULL ? NULL : strdup(error.name);
     *error_text = error.message == NULL ? NULL : strdup(error.message);

@@ -12,6 +12,10 @@ package enum BusError: Error, Equatable {
   case unexpectedReply(member: String)
   /// The body of a message takes more memory than allowed.
   case tooLarge
+  /// An array in the body of a message has more elements than allowed.
+  ///
+  /// - Parameter signature: The signature of an element.
+  case tooManyElements(signature: String)
   /// The body of a message is invalid, or contains a type that is not supported, such as a file descriptor.
   case malformed
   /// A value cannot be sent, for example a string with a NUL or an invalid object path.

@@ -18,6 +18,9 @@ package final class BusMessage {
   package let signature: String
   /// True if the sender waits for a reply.
   package let expectsReply: Bool
+  /// True if the bus itself has sent the message. Every program can send signals with the names of the bus, but only the
+  /// bus has this sender.
+  package var isFromBus: Bool { sender == BusConnection.busName }
   /// The memory that the body takes, in bytes, as far as it was read.
   package private(set) var size = 0
 
@@ -43,12 +46,18 @@ package final class BusMessage {
 
   /// Reads the body.
   ///
-  /// - Parameter limit: The maximum size of the body in memory, in bytes. Reading stops where it is exceeded, so a larger
-  ///   body takes no more memory.
+  /// Reading stops where a limit is exceeded, so a larger body takes no more memory or time.
+  ///
+  /// - Parameters:
+  ///   - limit: The maximum size of the body in memory, in bytes.
+  ///   - elements: The maximum number of elements of an array of anything but bytes.
+  ///   - values: The maximum number of values, in all arrays and structures together.
   /// - Returns: The values, in order.
-  /// - Throws: `tooLarge`, `malformed`.
-  package func values(limit: Int) throws(BusError) -> [BusValue] {
-    var reader = unsafe MessageReader(pointer, limit: limit)
+  /// - Throws: `tooLarge`, `tooManyElements`, `malformed`.
+  package func values(
+    limit: Int, elements: Int = .max, values: Int = .max
+  ) throws(BusError) -> [BusValue] {
+    var reader = unsafe MessageReader(pointer, limit: limit, elements: elements, values: values)
     defer { size = max(size, limit - reader.rest) }
     return try reader.read()
   }

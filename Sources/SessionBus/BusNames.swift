@@ -17,13 +17,23 @@ package struct BusClient: Equatable, Sendable {
   /// The process, if the bus knows.
   package let process: UInt32?
 
-  /// The path of the process's program; nil if it cannot be read.
-  package var executable: String? {
+  /// The path of the process's program, also if that was replaced since; nil if it cannot be read.
+  package var executable: String? { program?.path }
+
+  /// True if the file of the process's program was replaced or removed since the process began, for example by an
+  /// upgrade.
+  package var isOutdated: Bool { program?.isGone ?? false }
+
+  private var program: (path: String, isGone: Bool)? {
     guard let process else { return nil }
     var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
     let count = unsafe readlink("/proc/\(process)/exe", &buffer, buffer.count)
     guard count > 0 else { return nil }
-    return String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    let path = String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    // The kernel adds this (proc_pid_exe(5)).
+    let mark = " (deleted)"
+    guard path.hasSuffix(mark), unsafe access(path, F_OK) != 0 else { return (path, false) }
+    return (String(path.dropLast(mark.count)), true)
   }
 
   /// The systemd unit of the process; nil if it has none or it cannot be read.
@@ -48,7 +58,7 @@ package struct BusClient: Equatable, Sendable {
 }
 
 extension BusConnection {
-  private static let busName = "org.freedesktop.DBus"
+  static let busName = "org.freedesktop.DBus"
   private static let busPath = "/org/freedesktop/DBus"
 
   /// Requests a name, and lets others replace this owner. It never waits in the queue for the name.

@@ -2,12 +2,16 @@ internal import CSDBus
 internal import Glibc
 internal import Secrets
 
-/// Reads the body of a message, and counts the memory for its values.
+/// Reads the body of a message, and counts the memory for its values and their number.
 @safe
 struct MessageReader {
   private let message: OpaquePointer
   /// The memory that is left.
   private(set) var rest: Int
+  /// The number of values that are left.
+  private var values: Int
+  /// The maximum number of elements of an array.
+  private let elements: Int
 
   /// The memory of a value without its content.
   private static let overhead = 8
@@ -16,22 +20,30 @@ struct MessageReader {
   /// The maximum number of nested containers. D-Bus allows 64.
   private static let maximumDepth = 64
 
-  /// - Parameter limit: The maximum memory for all values, in bytes.
-  init(_ message: OpaquePointer, limit: Int) {
+  /// - Parameters:
+  ///   - limit: The maximum memory for all values, in bytes.
+  ///   - elements: The maximum number of elements of an array.
+  ///   - values: The maximum number of values.
+  init(_ message: OpaquePointer, limit: Int, elements: Int = .max, values: Int = .max) {
     unsafe self.message = message
     rest = limit
+    (self.elements, self.values) = (elements, values)
   }
 
   /// Reads the whole body from its beginning.
   ///
-  /// - Throws: `tooLarge`, `malformed`.
+  /// - Throws: `tooLarge`, `tooManyElements`, `malformed`.
   mutating func read() throws(BusError) -> [BusValue] {
     try check(unsafe keytree_bus_rewind(message))
     return try readContainer(depth: 0)
   }
 
   /// Reads values up to the end of the current container.
-  private mutating func readContainer(depth: Int) throws(BusError) -> [BusValue] {
+  ///
+  /// - Parameter element: The signature of an element, if the container is an array.
+  private mutating func readContainer(
+    depth: Int, arrayOf element: String? = nil
+  ) throws(BusError) -> [BusValue] {
     guard depth <= Self.maximumDepth else { throw .malformed }
     var values: [BusValue] = []
     while true {
@@ -40,6 +52,7 @@ struct MessageReader {
       let code = unsafe keytree_bus_peek(message, &type, &contents)
       guard code >= 0 else { throw .malformed }
       guard code > 0 else { return values }
+      if let element, values.count >= elements { throw .tooManyElements(signature: element) }
       values.append(try unsafe readValue(type, contents, depth: depth))
     }
   }
@@ -48,6 +61,8 @@ struct MessageReader {
     _ type: CChar, _ contents: UnsafePointer<CChar>?, depth: Int
   ) throws(BusError) -> BusValue {
     try spend(Self.overhead)
+    guard values > 0 else { throw .tooLarge }
+    values -= 1
     switch Character(UnicodeScalar(UInt8(bitPattern: type))) {
     case "y": return .byte(try fixed(type, 0 as UInt8))
     // sd-bus writes an `int`.
@@ -66,7 +81,7 @@ struct MessageReader {
       guard let contents = unsafe contents else { throw .malformed }
       let element = unsafe String(cString: contents)
       if element == "y" { return .bytes(try bytes()) }
-      let members = try unsafe readContents(type, contents, depth: depth)
+      let members = try unsafe readContents(type, contents, depth: depth, arrayOf: element)
       return .array(element: element, members)
     case "r": return .structure(try unsafe readContents(type, contents, depth: depth))
     case "e":
@@ -82,10 +97,10 @@ struct MessageReader {
   }
 
   private mutating func readContents(
-    _ type: CChar, _ contents: UnsafePointer<CChar>?, depth: Int
+    _ type: CChar, _ contents: UnsafePointer<CChar>?, depth: Int, arrayOf element: String? = nil
   ) throws(BusError) -> [BusValue] {
     try check(unsafe keytree_bus_enter(message, type, contents))
-    let values = try readContainer(depth: depth + 1)
+    let values = try readContainer(depth: depth + 1, arrayOf: element)
     try check(unsafe keytree_bus_exit(message))
     return values
   }

@@ -10,7 +10,7 @@ import Testing
 @testable import DesktopKeyring
 
 /// Calls of a program over a real `dbus-daemon`.
-@Suite(.enabled(if: TestBus.program != nil, Comment(rawValue: TestBus.reason)))
+@Suite(.enabled(if: TestBus.program != nil, Comment(rawValue: TestBus.reason)), .serialized)
 struct BusServerTests {
   static let root = BusUser.root
   static let secretError = "org.freedesktop.Secret.Error."
@@ -140,6 +140,27 @@ struct BusServerTests {
       // Errors of clients are not reported to the user.
       #expect(keyring.errors == [])
       stranger.connection.close()
+    }
+  }
+
+  @Test("a path outside of the keyring has no object, and leads to the service")
+  func otherPaths() throws {
+    try KeyringOnBus.run { keyring in
+      let user = try keyring.client()
+      for path in ["/", "/org", "/org/freedesktop", "/org/freedesktop/secretsx", "/some/path"] {
+        let arguments: [BusValue] = [.string(InterfaceName.collection), .string("Label")]
+        let error = try user.errorName("Get", of: InterfaceName.properties, at: path, arguments)
+        #expect(error == Self.secretError + "NoSuchObject", "\(path)")
+      }
+      // Programs that show all objects of a bus begin at the root.
+      for (path, child) in [("/", "org"), ("/org", "freedesktop"), ("/org/freedesktop", "secrets")] {
+        let reply = try user.call("Introspect", of: InterfaceName.introspectable, at: path)
+        guard case .string(let text)? = reply.first else { throw BusError.malformed }
+        #expect(text.contains("<node name=\"\(child)\"/>"))
+      }
+      #expect(
+        try user.errorName("Introspect", of: InterfaceName.introspectable, at: "/some") == Self.secretError
+          + "NoSuchObject")
     }
   }
 

@@ -8,7 +8,7 @@ import Testing
 @testable import DesktopKeyring
 
 /// Programs that send wrong, huge or very many calls.
-@Suite(.enabled(if: TestBus.program != nil, Comment(rawValue: TestBus.reason)))
+@Suite(.enabled(if: TestBus.program != nil, Comment(rawValue: TestBus.reason)), .serialized)
 struct HostileCallTests {
   /// The names of all errors that the service may report.
   static let names: Set<String> = Set(
@@ -152,6 +152,63 @@ struct HostileCallTests {
       try user.call("SetSecret", of: InterfaceName.item, at: item, [BusUser.secret(large, session)])
       #expect(try user.secret(of: item, session: session) == large)
       #expect(keyring.errors == [])
+    }
+  }
+
+  @Test("a call with very many attributes or values delays no other client")
+  func manyValues() throws {
+    try KeyringOnBus.run { keyring in
+      let user = try keyring.client()
+      let session = try user.session()
+      let (limit, invalid) = (
+        "org.freedesktop.DBus.Error.LimitsExceeded", "org.freedesktop.DBus.Error.InvalidArgs"
+      )
+      func create(_ attributes: BusValue) throws -> String? {
+        try user.errorName(
+          "CreateItem", of: InterfaceName.collection, at: BusUser.defaultPath,
+          [
+            .dictionary([(PropertyKey.itemAttributes, attributes)]), BusUser.secret("x", session),
+            .boolean(true),
+          ])
+      }
+      // In descending order, in which sorting them one by one takes longest.
+      for count in [95_000, ServiceLimits.elements, ServiceLimits.pairsPerSearch + 1] {
+        let pairs = BusValue.strings((0..<count).reversed().map { ("\($0 + 100_000)", "") })
+        let created = try create(pairs)
+        let found = try user.errorName("SearchItems", of: InterfaceName.service, [pairs])
+        #expect(created == invalid)
+        #expect(found == invalid)
+      }
+      // Arrays in arrays, each of which is allowed.
+      let row = BusValue.array(element: "s", (0..<1000).map { _ in .string("") })
+      let nested = BusValue.variant(.array(element: "as", (0..<100).map { _ in row }))
+      let opened = try user.errorName("OpenSession", of: InterfaceName.service, [.string("plain"), nested])
+      #expect(opened == limit)
+    }
+  }
+
+  @Test("signals of the bus that another program sends are ignored")
+  func forgedSignals() throws {
+    try KeyringOnBus.run { keyring in
+      let (user, stranger) = try (keyring.client(), keyring.client())
+      let session = try user.session()
+      let item = try user.store([("a", "b")], "x", session: session)
+      let owner = try #require(try stranger.connection.owner(of: KeyringOnBus.name))
+      let name = user.connection.uniqueName
+      for (member, values) in [
+        ("NameLost", [BusValue.string(KeyringOnBus.name)]),
+        ("NameOwnerChanged", [.string(name), .string(name), .string("")]),
+      ] {
+        for receiver in [owner, nil] {
+          try stranger.connection.signal(
+            member, of: "org.freedesktop.DBus", from: "/org/freedesktop/DBus", to: receiver, values)
+        }
+      }
+      try stranger.connection.flush()
+      // The reply to a later call of the same program comes after the signals were handled.
+      _ = try stranger.session()
+      #expect(keyring.end == nil)
+      #expect(try user.secret(of: item, session: session) == "x")
     }
   }
 

@@ -1,5 +1,7 @@
 import Foundation
 import Glibc
+import SecretService
+import SessionBus
 import Synchronization
 import TestSupport
 import Testing
@@ -7,6 +9,7 @@ import Testing
 @testable import DesktopKeyring
 
 /// The parts of the server that need no bus.
+@Suite(.serialized)
 struct ServingPartsTests {
   @Test("the store is compared after a quiet moment, and at the latest after two seconds")
   func timer() {
@@ -21,6 +24,13 @@ struct ServingPartsTests {
     let isDue = timer.take(at: .seconds(12))
     #expect(isDue)
     #expect(timer.due == nil)
+  }
+
+  @Test("more attributes than a search may have are refused before they are sorted")
+  func attributes() throws {
+    let pairs = (0...ServiceLimits.pairsPerSearch).map { ("\($0)", "") }
+    #expect(try WireValues.attributes(.strings(pairs.dropLast())).count == ServiceLimits.pairsPerSearch)
+    #expect(throws: ReplyError.self) { try WireValues.attributes(.strings(pairs)) }
   }
 
   @Test("without reports of changes the store is compared at intervals")

@@ -8,7 +8,7 @@ import Testing
 @testable import SecretService
 
 /// Tests collections, aliases and labels.
-@Suite struct CollectionTests {
+@Suite(.serialized) struct CollectionTests {
   private static func path(_ name: String) -> ObjectPath {
     ObjectPath("/org/freedesktop/secrets/collection/\(name)")
   }

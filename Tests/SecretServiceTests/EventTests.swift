@@ -7,7 +7,7 @@ import Testing
 @testable import SecretService
 
 /// Tests the signals.
-@Suite struct EventTests {
+@Suite(.serialized) struct EventTests {
   private let world: ServiceWorld
   private var service: SecretService { world.service }
   private let collection = ServiceWorld.defaultPath
@@ -60,6 +60,23 @@ import Testing
     // The watch on the files finds nothing new.
     service.storeChanged()
     #expect(service.takeEvents().isEmpty)
+  }
+
+  @Test func `a long list of items is sent after the reply`() throws {
+    for number in 1..<EventQueue.longList { try world.add(["n": "\(number)"], in: .session) }
+    world.clock.advance(.seconds(1))
+    _ = service.takeEvents()
+    let path = try world.add(["n": "last"], in: .session)
+    let session = ObjectPath(.session)
+    let list = ServiceEvent.collectionProperties(
+      session, [.items(try service.items(of: .session))])
+    let now = service.takeEvents()
+    #expect(now.contains(.itemCreated(path, collection: session)))
+    #expect(!now.contains(list))
+    #expect(service.nextEventTime == world.clock.now + EventQueue.itemsInterval)
+    world.clock.advance(EventQueue.itemsInterval)
+    #expect(service.takeEvents() == [list])
+    #expect(service.nextEventTime == nil)
   }
 
   @Test func `the changes of another process are reported`() throws {

@@ -9,7 +9,7 @@ import Testing
 @testable import SecretService
 
 /// Tests the rules of locking with real keys and a real agent.
-@Suite struct GnuPGTests {
+@Suite(.serialized) struct GnuPGTests {
   private static let sender = Sender(":1.7")
   private static let path = ObjectPath(.group("default"))
 
@@ -116,6 +116,28 @@ import Testing
     try world.service.finish(again.run())
     #expect(world.pinentry.count == 2)
     #expect(try !world.isLocked)
+  }
+
+  @Test func `Lock does not wait for a dialog that is shown`() throws {
+    let world = try World(
+      try Pinentry(answering: "D \(GnuPGKey.passphrase)\nOK", waitsToConfirm: true))
+    let (_, unlocking) = try world.startPrompt()
+    try world.service.finish(unlocking.run())
+    #expect(try !world.isLocked)
+    let question = try world.service.createCollection(label: "X", alias: "", for: Self.sender).prompt
+    guard case .prompt(let id) = try world.service.object(at: question, for: Self.sender),
+      let work = try world.service.prompt(id, for: Self.sender)
+    else { return }
+    let asking = try #require(Running(work))
+    while world.pinentry.count < 2 { usleep(10_000) }
+    guard case .later(let lock) = try world.service.lock([Self.path], for: Self.sender) else { return }
+    // The dialog ends only after this. The agent would wait for it for a minute.
+    let locking = try #require(Running(lock))
+    _ = try world.service.finish(locking.wait(for: .seconds(30)))
+    #expect(try world.isLocked)
+    try world.service.dismiss(id, for: Self.sender)
+    try world.service.finish(asking.wait())
+    #expect(world.reports.count == 0)
   }
 
   @Test func `a passphrase that was entered for one key unlocks both if they have the same`() throws {
@@ -234,8 +256,8 @@ private final class Running<Value: Sendable>: Sendable {
   }
 
   /// Waits for the result.
-  func wait() throws -> Outcome<Value> {
-    done.wait(for: .seconds(60))
+  func wait(for time: Duration = .seconds(60)) throws -> Outcome<Value> {
+    done.wait(for: time)
     guard let outcome = result.withLock({ $0 }) else { throw SecretServiceError(.failed, "no result") }
     return outcome
   }

@@ -7,7 +7,7 @@ import Testing
 @testable import SecretService
 
 /// Tests creating and deleting collections.
-@Suite struct GroupTests {
+@Suite(.serialized) struct GroupTests {
   private let world: ServiceWorld
   private var service: SecretService { world.service }
 

@@ -7,7 +7,7 @@ import Testing
 @testable import SecretService
 
 /// Tests the calls about items of the store.
-@Suite struct ItemTests {
+@Suite(.serialized) struct ItemTests {
   private let world: ServiceWorld
   private var service: SecretService { world.service }
 

@@ -8,7 +8,7 @@ import Testing
 @testable import SecretService
 
 /// Tests locking and prompts.
-@Suite struct LockTests {
+@Suite(.serialized) struct LockTests {
   private let world: ServiceWorld
   private var service: SecretService { world.service }
   private var agent: AgentDouble { world.agent }
@@ -199,6 +199,22 @@ import Testing
     expect(.limitsExceeded) { try service.unlock(paths, for: world.sender) }
     expect(.limitsExceeded) { try service.lock(paths, for: world.sender) }
     #expect(try service.unlock(Array(paths.dropLast()), for: world.sender).paths.count == 4096)
+  }
+
+  @Test func `the store is searched for few unknown paths of a call`() throws {
+    _ = try service.items(of: .group("default"))
+    var paths: [ObjectPath] = []
+    for number in 0..<66 {
+      let added = try ItemChanges(world.other).create(
+        ItemContent(
+          label: "", attributes: ["n": "\(number)"], secret: SecretSlice(SecretBytes(text: "s")),
+          contentType: "text/plain", isLocal: false), in: "default", replace: false)
+      guard case .stored(let record) = added else { continue }
+      paths.append(ObjectPath(ItemAddress(.group("default"), record.id)))
+    }
+    #expect(try service.unlock(paths, for: world.sender).paths == Array(paths.prefix(64)))
+    service.storeChanged()
+    #expect(try service.unlock(paths, for: world.sender).paths == paths)
   }
 
   // MARK: Prompts

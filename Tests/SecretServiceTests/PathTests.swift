@@ -3,7 +3,7 @@ import Testing
 
 @testable import SecretService
 
-@Suite struct PathTests {
+@Suite(.serialized) struct PathTests {
   @Test(
     arguments: [
       ("default", "default"), ("my-group", "my_2dgroup"), ("a.b_c", "a_2eb_5fc"), ("session", "_73ession"),

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SecretService
 
-@Suite struct SessionTests {
+@Suite(.serialized) struct SessionTests {
   private static func number(_ seed: String) -> [UInt8] {
     let digest = ContentDigest(of: Array(seed.utf8)).bytes
     return digest + digest + digest + digest

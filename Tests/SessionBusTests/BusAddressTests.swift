@@ -2,6 +2,7 @@ import SessionBus
 import Testing
 
 /// The address of the session bus, and units in control groups.
+@Suite(.serialized)
 struct BusAddressTests {
   @Test(
     "the variable comes first, then the socket in the runtime folder",

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Connections to a real `dbus-daemon`.
-@Suite(.enabled(if: TestBus.program != nil, Comment(rawValue: TestBus.reason)))
+@Suite(.enabled(if: TestBus.program != nil, Comment(rawValue: TestBus.reason)), .serialized)
 struct BusConnectionTests {
   static let interface = "org.example.Echo"
 
@@ -92,6 +92,29 @@ struct BusConnectionTests {
     try withService(limit: 100_000) { client, _, _ in
       #expect(throws: BusError.errorReply(name: "org.example.Error.TooLarge", text: "too large")) {
         try call(client, "Echo", values)
+      }
+    }
+  }
+
+  @Test(
+    "a body with more elements or values than allowed is not read",
+    arguments: [
+      (count: EchoService.elements, strings: 0, fits: true),
+      (count: EchoService.elements + 1, strings: 0, fits: false),
+      (count: EchoService.elements, strings: EchoService.elements, fits: false),
+    ])
+  func counts(_ count: Int, _ strings: Int, _ fits: Bool) throws {
+    let values =
+      [BusValue.array(element: "b", (0..<count).map { _ in .boolean(true) })]
+      + (0..<strings).map { .string("\($0)") }
+    try withService { client, _, _ in
+      if fits {
+        let reply = try call(client, "EchoFew", values)
+        #expect(reply == values)
+      } else {
+        #expect(throws: BusError.errorReply(name: "org.example.Error.TooMany", text: "too many")) {
+          try call(client, "EchoFew", values)
+        }
       }
     }
   }
@@ -196,6 +219,41 @@ struct BusConnectionTests {
       try BusConnection(address: "unix:path=/nonexistent/bus")
     }
     #expect(throws: BusError.self) { try BusConnection(address: "nonsense") }
+  }
+
+  @Test("a signal to the process ends neither a connection that is being made nor a call")
+  func interruption() throws {
+    SignalTestLock.begin()
+    defer { SignalTestLock.end() }
+    var (action, old) = (sigaction(), sigaction())
+    unsafe action.__sigaction_handler.sa_handler = { _ in }
+    unsafe sigaction(SIGUSR2, &action, &old)
+    defer { unsafe sigaction(SIGUSR2, &old, nil) }
+    // Threads of tests may have blocked signals.
+    var (signals, mask) = (sigset_t(), sigset_t())
+    unsafe sigaddset(&signals, SIGUSR2)
+    unsafe pthread_sigmask(SIG_UNBLOCK, &signals, &mask)
+    defer { unsafe pthread_sigmask(SIG_SETMASK, &mask, nil) }
+    try withService { client, service, bus in
+      let caller = pthread_self()
+      func interrupted<R>(_ body: () throws -> R) throws -> R {
+        let thread = Thread {
+          for _ in 0..<20 {
+            usleep(10_000)
+            pthread_kill(caller, SIGUSR2)
+          }
+          bus.resume()
+        }
+        thread.start()
+        defer { while !thread.isFinished { usleep(1000) } }
+        return try body()
+      }
+      let reply = try interrupted { try call(client, "Wait") }
+      #expect(reply == [.string("done")])
+      bus.pause()
+      let connection = try interrupted { try BusConnection(address: bus.address) }
+      #expect(!connection.uniqueName.isEmpty)
+    }
   }
 
   /// Waits for an event in another thread, at most 10 seconds.

@@ -5,6 +5,8 @@ import Synchronization
 
 /// A service on its own thread that answers every call below `/test`.
 final class EchoService: Sendable {
+  /// The number of elements in an array that `EchoFew` reads.
+  static let elements = 8
   /// The name that the service owns.
   static let name = "org.example.Echo"
 
@@ -68,6 +70,10 @@ final class EchoService: Sendable {
   private func answer(_ call: BusMessage, _ connection: BusConnection, _ limit: Int) throws {
     switch call.member {
     case "Fail": try connection.reply(to: call, error: "org.example.Error.Refused", "No.")
+    case "EchoFew": try answerFew(call, connection, limit)
+    case "Wait":
+      usleep(300_000)
+      try connection.reply(to: call, [.string("done")])
     case "Whisper":
       try connection.signal(
         "Told", of: "org.example.Echo", from: call.path, to: call.sender, [.string("you")])
@@ -83,6 +89,17 @@ final class EchoService: Sendable {
         try connection.reply(to: call, error: "org.example.Error.TooLarge", "too large")
       }
     }
+  }
+
+  /// Answers a call that may have few elements and values.
+  private func answerFew(_ call: BusMessage, _ connection: BusConnection, _ limit: Int) throws {
+    let values: [BusValue]
+    do throws(BusError) {
+      values = try call.values(limit: limit, elements: Self.elements, values: 2 * Self.elements)
+    } catch {
+      return try connection.reply(to: call, error: "org.example.Error.TooMany", "too many")
+    }
+    try connection.reply(to: call, values)
   }
 
   /// Stops the service and waits for its thread.

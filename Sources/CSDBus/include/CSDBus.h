@@ -2,7 +2,7 @@
 // loaded when it is needed, because one command alone uses it and every linked library slows down all commands.
 //
 // A connection and its messages must be used on one thread. Functions that return `int` return a negative error number
-// on failure, as sd-bus does.
+// on failure, as sd-bus does. A signal does not interrupt a function that waits, unless it asks the process to end.
 #pragma once
 #include <stddef.h>
 #include <stdint.h>

@@ -1,4 +1,5 @@
 internal import SecretService
+internal import SessionBus
 
 /// The description of an object in the format of the D-Bus specification, "Introspection Data Format".
 enum Introspection {
@@ -10,15 +11,29 @@ enum Introspection {
   ///
   /// - Throws: The error of the service, if its children cannot be listed.
   static func text(of object: ServiceObject, in service: SecretService) throws -> String {
-    var lines = [
-      "<!DOCTYPE node PUBLIC \"-//freedesktop//DTD D-BUS Object Introspection 1.0//EN\"",
-      " \"http://www.freedesktop.org/standards/dbus/1.0/introspect.dtd\">", "<node>",
-    ]
+    var lines = header
     for interface in ObjectInterfaces.all(object) { lines += self.lines(interface) }
     let children = try children(of: object, in: service)
     if children.count <= maximumChildren { lines += children.map { " <node name=\"\($0)\"/>" } }
     return (lines + ["</node>"]).map { $0 + "\n" }.joined()
   }
+
+  /// Returns the description of a path above the service, by which programs find it; nil for any other call. No object
+  /// has such a path, so it has no methods.
+  static func textOfParent(of call: BusMessage) -> String? {
+    guard call.member == "Introspect",
+      call.interface ?? InterfaceName.introspectable == InterfaceName.introspectable
+    else { return nil }
+    let parts = call.path.split(separator: "/")
+    let root = ObjectPath.service.text.split(separator: "/")
+    guard parts.count < root.count, root.starts(with: parts) else { return nil }
+    return header.map { $0 + "\n" }.joined() + " <node name=\"\(root[parts.count])\"/>\n</node>\n"
+  }
+
+  private static let header = [
+    "<!DOCTYPE node PUBLIC \"-//freedesktop//DTD D-BUS Object Introspection 1.0//EN\"",
+    " \"http://www.freedesktop.org/standards/dbus/1.0/introspect.dtd\">", "<node>",
+  ]
 
   /// Returns the children, relative to the path of the object. Paths have no characters that XML would escape.
   private static func children(of object: ServiceObject, in service: SecretService) throws -> [Substring] {

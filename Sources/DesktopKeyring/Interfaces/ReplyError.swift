@@ -46,6 +46,12 @@ struct ReplyError: Error, Equatable {
     case let error as ReplyError: self = error
     case let error as SecretServiceError: self.init(error)
     case BusError.tooLarge: self = .limitsExceeded("the message is too large")
+    case BusError.tooManyElements(let signature):
+      // A dictionary with too many entries is a wrong value, and a list of objects is too much work.
+      self =
+        signature.hasPrefix("{")
+        ? .invalidArguments("the dictionary has too many entries")
+        : .limitsExceeded("the array has too many elements")
     case BusError.malformed: self = .invalidArguments("the message is malformed")
     // The texts of other errors are for the user, and may name files.
     default: self = .failed("the store reported an error")

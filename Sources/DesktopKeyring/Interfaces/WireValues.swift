@@ -1,9 +1,9 @@
 internal import Secrets
-internal import SecretService
-internal import SessionBus
+package import SecretService
+package import SessionBus
 
 /// Converts between values on the bus and those of the service.
-enum WireValues {
+package enum WireValues {
   /// The signature of a secret.
   static let secretSignature = "(oayays)"
 
@@ -28,21 +28,34 @@ enum WireValues {
   }
 
   /// Returns the paths in an array.
-  static func paths(_ value: BusValue) throws -> [ObjectPath] {
+  ///
+  /// - Parameter value: A value of a client.
+  /// - Throws: `ReplyError` if the value has another type.
+  package static func paths(_ value: BusValue) throws -> [ObjectPath] {
     guard case .array("o", let members) = value else { throw mismatch("ao") }
     return try members.map(path)
   }
 
   /// Returns the attributes in a dictionary of strings.
-  static func attributes(_ value: BusValue) throws -> ServiceAttributes {
+  ///
+  /// - Parameter value: A value of a client.
+  /// - Throws: `ReplyError` if the value has another type.
+  package static func attributes(_ value: BusValue) throws -> ServiceAttributes {
     guard case .array("{ss}", let entries) = value else { throw mismatch("a{ss}") }
+    // Sorting more of them would keep other clients waiting.
+    guard entries.count <= ServiceLimits.pairsPerSearch else {
+      throw ReplyError.invalidArguments("there are more than \(ServiceLimits.pairsPerSearch) attributes")
+    }
     var pairs: [(name: String, value: String)] = []
     for case .entry(.string(let name), .string(let value)) in entries { pairs.append((name, value)) }
     return ServiceAttributes(pairs)
   }
 
   /// Returns a dictionary of variants. Of several entries with one name, the last one is used.
-  static func dictionary(_ value: BusValue) throws -> [String: BusValue] {
+  ///
+  /// - Parameter value: A value of a client.
+  /// - Throws: `ReplyError` if the value has another type.
+  package static func dictionary(_ value: BusValue) throws -> [String: BusValue] {
     guard case .array("{sv}", let entries) = value else { throw mismatch("a{sv}") }
     var result: [String: BusValue] = [:]
     for case .entry(.string(let name), .variant(let value)) in entries { result[name] = value }
@@ -50,7 +63,10 @@ enum WireValues {
   }
 
   /// Returns a secret.
-  static func secret(_ value: BusValue) throws -> WireSecret {
+  ///
+  /// - Parameter value: A value of a client.
+  /// - Throws: `ReplyError` if the value has another type.
+  package static func secret(_ value: BusValue) throws -> WireSecret {
     guard case .structure(let members) = value, members.count == 4,
       case .objectPath(let session) = members[0],
       case .bytes(let parameters) = members[1], case .bytes(let content) = members[2],
@@ -62,7 +78,10 @@ enum WireValues {
   }
 
   /// Returns the input of an algorithm.
-  static func sessionInput(_ value: BusValue) throws -> SessionInput {
+  ///
+  /// - Parameter value: A value of a client.
+  /// - Throws: `ReplyError` if the value is not a variant.
+  package static func sessionInput(_ value: BusValue) throws -> SessionInput {
     guard case .variant(let content) = value else { throw mismatch("v") }
     return switch content {
     case .string: .text
@@ -81,11 +100,17 @@ enum WireValues {
 
   static func value(_ paths: [ObjectPath]) -> BusValue { .objectPaths(paths.lazy.map(\.text)) }
 
-  static func value(_ attributes: ServiceAttributes) -> BusValue {
+  /// Returns attributes as a dictionary of strings.
+  ///
+  /// - Parameter attributes: The attributes.
+  package static func value(_ attributes: ServiceAttributes) -> BusValue {
     .strings(attributes.pairs.lazy.map { ($0.name, $0.value) })
   }
 
-  static func value(_ secret: WireSecret) -> BusValue {
+  /// Returns a secret as a structure.
+  ///
+  /// - Parameter secret: The secret.
+  package static func value(_ secret: WireSecret) -> BusValue {
     .structure([
       value(secret.session), .bytes(SecretSlice(SecretBytes(copying: secret.parameters))),
       .bytes(secret.value),

@@ -83,13 +83,15 @@ package final class BusServer {
   /// - Returns: False if the name is taken.
   /// - Throws: `BusError`.
   package func start(as name: String, replacing: Bool) throws -> Bool {
-    try connection.handleCalls(below: ObjectPath.service.text) { [unowned self] in receive($0) }
+    try connection.handleCalls(below: "/") { [unowned self] in receive($0) }
     let rule = "type='signal',sender='org.freedesktop.DBus',path='/org/freedesktop/DBus',member="
     try connection.handleSignals(
       matching: [rule + "'NameOwnerChanged',arg2=''", rule + "'NameLost',arg0='\(name)'"]
     ) { [unowned self] signal in
-      // The bus sends nothing else.
-      guard let values = try? signal.values(limit: 1 << 12), case .string(let subject)? = values.first else {
+      // Other programs can send such signals directly to this connection, which the bus does not compare with the rules.
+      guard signal.isFromBus, let values = try? signal.values(limit: 1 << 12),
+        case .string(let subject)? = values.first
+      else {
         return
       }
       if signal.member == "NameLost" {
@@ -112,6 +114,8 @@ package final class BusServer {
   /// - Throws: `BusError` if the connection fails in an unexpected way.
   package func serve(watching descriptor: Int32, until isStopped: () -> Bool) throws -> End {
     watchFolders()
+    // Programs can already use the name, and most of what they ask first needs no items.
+    if let work = service.readingWork() { begin(BackgroundWork(work) { [] }, for: nil) }
     while true {
       let isConnected = try handleMessages()
       guard isConnected else { return finish(.disconnected) }
@@ -200,10 +204,12 @@ package final class BusServer {
       if call.signature.contains(WireValues.secretSignature) { call.markSensitive() }
       try requireOwnUser(call.sender)
       let sender = Sender(call.sender)
+      if let text = Introspection.textOfParent(of: call) { return reply(to: call, [.string(text)]) }
       let object = try service.object(at: ObjectPath(call.path), for: sender)
       let method = try find(call, of: object)
       if method.isSensitive { call.markSensitive() }
-      let values = try call.values(limit: ServiceLimits.messageSize)
+      let values = try call.values(
+        limit: ServiceLimits.messageSize, elements: ServiceLimits.elements, values: ServiceLimits.values)
       explain(call, method, values)
       guard pendingBytes + call.size <= Self.pendingBytesLimit else {
         throw ReplyError.limitsExceeded("too many calls are waiting")
@@ -327,7 +333,7 @@ package final class BusServer {
   private func report(_ error: any Error) {
     switch error {
     case let error as SecretServiceError: if let cause = error.cause { hooks.report(cause) }
-    case is ReplyError, BusError.tooLarge, BusError.malformed: break
+    case is ReplyError, BusError.tooLarge, BusError.tooManyElements, BusError.malformed: break
     default: hooks.report(error)
     }
   }

@@ -2,7 +2,7 @@ internal import CSystem
 internal import Glibc
 internal import Synchronization
 
-/// Whether the agent has the passphrases of the user's keys, as it has last answered.
+/// The last answer of the agent about whether it has the passphrases of the user's keys.
 ///
 /// The agent is asked on another thread, so that an agent that does not answer delays the service only briefly. An agent
 /// that does not answer counts as locked.

@@ -44,13 +44,14 @@ struct ItemChanges {
     }
   }
 
-  /// Creates an item, or replaces the newest one with the same attributes.
+  /// Creates an item, or replaces the newest one with the same attributes in the same group, one of this machine before
+  /// others.
   func create(_ new: ItemContent, in group: String, replace: Bool) throws -> ItemChange {
     try attempt {
       try transaction { changes in
         changes.dependOnSearch()
         let equal = try search.items(equalTo: new.attributes, in: group)
-        if replace, let old = equal.first {
+        if replace, let old = Self.replaceable(by: new, equal) {
           return try update(old, label: new.label, new.secret, new.contentType, in: &changes)
         }
         var item = Self.item(new, group)
@@ -59,6 +60,14 @@ struct ItemChanges {
         return .stored(try changes.add(item, secret: new.secret.copy()))
       }
     }
+  }
+
+  /// Returns the item that a new one replaces, of those with the same attributes in the same group; nil for none.
+  ///
+  /// A secret of this machine never goes into an item that other machines receive: another member of the group may have
+  /// added it for that purpose.
+  private static func replaceable(by new: ItemContent, _ equal: [ItemRecord]) -> ItemRecord? {
+    equal.first(where: \.isLocal) ?? (new.isLocal ? nil : equal.first)
   }
 
   /// Replaces the secret of an item.
@@ -100,7 +109,7 @@ struct ItemChanges {
         // The fields that the user has added keep the name of the item.
         var name = Attributes()
         for part in [AttributeName.service, .account] { name[part] = wanted.set[part] }
-        for field in try changes.fields(of: record) {
+        for field in try Self.fields(of: record, in: &changes) {
           try changes.update(field, AttributeChanges(set: name))
         }
         return .stored(try changes.update(record, wanted))
@@ -113,7 +122,7 @@ struct ItemChanges {
     try attempt {
       try transaction { changes in
         let record = try search.item(address)
-        for field in try changes.fields(of: record) { try changes.delete(field) }
+        for field in try Self.fields(of: record, in: &changes) { try changes.delete(field) }
         try changes.delete(record)
         return .removed(address)
       }
@@ -121,6 +130,14 @@ struct ItemChanges {
   }
 
   // MARK: Parts
+
+  /// Returns the fields of an item in its own group. Items of several groups can have the same name, and a field in
+  /// another group belongs to the item of that name there.
+  private static func fields(
+    of record: ItemRecord, in changes: inout WriteTransaction
+  ) throws -> [ItemRecord] {
+    try changes.fields(of: record).filter { $0.group.hasSameBytes(as: record.group) }
+  }
 
   private func secret(of record: ItemRecord) throws -> SecretSlice {
     var predicates = [Predicate.equal(.group, .string(record.group))]

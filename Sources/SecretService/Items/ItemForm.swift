@@ -84,6 +84,12 @@ extension ItemRecord {
     return ServiceAttributes(pairs)
   }
 
+  /// The schema as clients see it; nil if the item has none.
+  var serviceSchema: String? {
+    guard case .string(let schema)? = attributes[ItemForm.name(ItemForm.schema)] else { return nil }
+    return schema
+  }
+
   /// The label as clients see it.
   var serviceLabel: String {
     guard let bytes = attributes[.label]?.contentBytes else { return "" }

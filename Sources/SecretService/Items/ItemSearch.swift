@@ -6,15 +6,33 @@ internal import KeyringModel
 struct ItemSearch {
   let keyring: Keyring
 
-  /// Returns the served items that have some attributes, in all groups.
+  /// The found items, and whether there may be more that cannot be read.
+  struct Found {
+    var items: [ItemRecord]
+    /// False if lines of the index are damaged.
+    let isComplete: Bool
+
+    /// Keeps the items that fulfil a condition.
+    ///
+    /// - Throws: `failed` if no item is left and the index is damaged: after an empty answer, programs create new keys.
+    func filter(_ isWanted: (ItemRecord) -> Bool) throws -> [ItemRecord] {
+      let wanted = items.filter(isWanted)
+      guard !wanted.isEmpty || isComplete else {
+        throw SecretServiceError(.failed, "The index of the store is damaged.")
+      }
+      return wanted
+    }
+  }
+
+  /// Returns the served items that have some attributes.
   ///
   /// - Parameters:
   ///   - attributes: The pairs that an item must have. It may have more.
-  ///   - group: The group of the items; nil for all groups.
   ///   - service: The service of the items; nil for any.
-  /// - Throws: `failed` if nothing was found and the index is damaged; the errors of `Keyring.find(_:)`.
+  ///   - isWanted: A further condition, for example on the group.
+  /// - Throws: `failed` if no such item was found and the index is damaged; the errors of `Keyring.find(_:)`.
   func items(
-    with attributes: ServiceAttributes, in group: String? = nil, service: String? = nil
+    with attributes: ServiceAttributes, service: String? = nil, where isWanted: (ItemRecord) -> Bool
   ) throws -> [ItemRecord] {
     // The index cannot have such an attribute, and refuses a query for it.
     guard attributes.pairs.allSatisfy(ItemForm.canHave) else { return [] }
@@ -22,15 +40,15 @@ struct ItemSearch {
     for pair in attributes.pairs { predicates.append(.equal(ItemForm.name(pair.name), .string(pair.value))) }
     if let service { predicates.append(.equal(.service, .string(service))) }
     return try found(Query(itemClass: .genericPassword, predicates: predicates)).filter { record in
-      record.isServed && (group.map { record.group.hasSameBytes(as: $0) } ?? true)
+      record.isServed && isWanted(record)
     }
   }
 
   /// Returns the items of a group with exactly these attributes, the newest first.
   func items(equalTo attributes: ServiceAttributes, in group: String) throws -> [ItemRecord] {
-    try items(with: attributes, in: group, service: ItemForm.service(of: attributes))
-      .filter { $0.serviceAttributes == attributes }
-      .sorted { $0.modified > $1.modified }
+    try items(with: attributes, service: ItemForm.service(of: attributes)) { record in
+      record.group.hasSameBytes(as: group) && record.serviceAttributes == attributes
+    }.sorted { $0.modified > $1.modified }
   }
 
   /// Returns an item.
@@ -49,13 +67,16 @@ struct ItemSearch {
     return record
   }
 
-  private func found(_ query: Query) throws -> [ItemRecord] {
+  /// Returns all items with the marker, also those that are not served.
+  func all() throws -> Found {
+    try found(Query(itemClass: .genericPassword, predicates: [.equal(.kind, ItemForm.marker)]))
+  }
+
+  private func found(_ query: Query) throws -> Found {
+    var query = query
+    query.reportsAllDamage = true
     let matches = try keyring.find(query)
-    // An empty answer makes programs create new keys.
-    if matches.items.isEmpty, !matches.problems.isEmpty || matches.isIndexLost {
-      throw SecretServiceError(.failed, "The index of the store is damaged.")
-    }
-    return matches.items
+    return Found(items: matches.items, isComplete: matches.problems.isEmpty && !matches.isIndexLost)
   }
 }
 

@@ -35,6 +35,9 @@ struct MemoryItems {
   /// Returns an item.
   subscript(id: ItemID) -> Item? { items[id] }
 
+  /// The number of items.
+  var count: Int { items.count }
+
   /// All items, the one that was changed last first.
   var all: [Item] { items.values.sorted { $0.order > $1.order } }
 

@@ -2,11 +2,14 @@
 struct EventQueue {
   /// The shortest time between two signals with the items of a collection, which can be large.
   static let itemsInterval = Duration.milliseconds(250)
+  /// The number of items from which on their list is sent after the reply to the call that has changed it. Making and
+  /// sending a longer list would delay the reply, and `ItemCreated` and `ItemDeleted` have already told the clients.
+  static let longList = 1000
 
   private var ready: [ServiceEvent] = []
   private var later: [(time: Duration, event: ServiceEvent)] = []
-  /// The collections whose property `Items` has changed.
-  private var changed: Set<CollectionID> = []
+  /// The collections whose property `Items` has changed, and the earliest time to send it.
+  private var changed: [CollectionID: Duration] = [:]
   private var lastItems: [CollectionID: Duration] = [:]
 
   /// Adds a signal.
@@ -17,7 +20,14 @@ struct EventQueue {
   }
 
   /// Adds a signal with the items of a collection. Several of them may become one.
-  mutating func itemsChanged(in collection: CollectionID) { changed.insert(collection) }
+  ///
+  /// - Parameters:
+  ///   - count: The number of items.
+  ///   - now: The time.
+  mutating func itemsChanged(in collection: CollectionID, count: Int, at now: Duration) {
+    if changed[collection] != nil { return }
+    changed[collection] = count < Self.longList ? .zero : now + Self.itemsInterval
+  }
 
   /// Removes the signals to a sender that has left the bus.
   mutating func removeAll(to sender: Sender) {
@@ -35,8 +45,8 @@ struct EventQueue {
   mutating func take(at now: Duration, items: (CollectionID) -> [ObjectPath]?) -> [ServiceEvent] {
     var events = ready
     ready = []
-    for collection in changed where isDue(collection, at: now) {
-      changed.remove(collection)
+    for collection in changed.keys where dueTime(of: collection) <= now {
+      changed[collection] = nil
       guard let items = items(collection) else { continue }
       lastItems[collection] = now
       events.append(.collectionProperties(ObjectPath(collection), [.items(items)]))
@@ -53,11 +63,11 @@ struct EventQueue {
   /// The time at which the next signal is due; nil if none waits. A time in the past means now.
   var nextTime: Duration? {
     if !ready.isEmpty { return .zero }
-    let items = changed.map { lastItems[$0].map { $0 + Self.itemsInterval } ?? .zero }
+    let items = changed.keys.map(dueTime)
     return (later.map(\.time) + items).min()
   }
 
-  private func isDue(_ collection: CollectionID, at now: Duration) -> Bool {
-    lastItems[collection].map { $0 + Self.itemsInterval <= now } ?? true
+  private func dueTime(of collection: CollectionID) -> Duration {
+    max(changed[collection] ?? .zero, lastItems[collection].map { $0 + Self.itemsInterval } ?? .zero)
   }
 }

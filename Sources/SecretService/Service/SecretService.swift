@@ -18,7 +18,12 @@ package final class SecretService {
   var local: LocalState
   var senders = SenderTable()
   var memory = MemoryItems()
+  /// The items of the store as clients know them. They are read by ``readItems()``, or by other work.
   var known = KnownItems()
+  /// True if ``known`` was read.
+  private var isKnown = false
+  /// True if the store has changed before its items were read.
+  private var hasChangedUnread = false
   /// The collections that `Lock` has locked.
   var flagged: Set<CollectionID> = []
   /// The property `Locked` of the collections of the store, as clients know it.
@@ -32,7 +37,7 @@ package final class SecretService {
   /// The groups of the user, sorted, `default` first.
   private(set) var groups: [String] = []
 
-  /// Opens the store.
+  /// Opens the store. Its items are read later: by ``readingWork()``, or by the first call that needs them.
   ///
   /// - Parameters:
   ///   - options: The settings.
@@ -57,7 +62,7 @@ package final class SecretService {
       throw SecretServiceError(.failed, "The state of the service cannot be read.", cause: error)
     }
     if !options.asksLate { agentState.prepare() }
-    _ = try compare(with: try keyring())
+    _ = try keyring()
     events = EventQueue()
   }
 
@@ -104,6 +109,7 @@ package final class SecretService {
   private func apply(_ effect: WorkEffect) {
     switch effect {
     case .none, .item(.unchanged): break
+    case .read(let records, let isComplete): use(records, isComplete: isComplete)
     case .item(.stored(let record)): note(known.note(record))
     case .item(.removed(let address)): note(known.noteRemoved(address))
     case .forgot:
@@ -137,7 +143,12 @@ package final class SecretService {
   /// If the store cannot be read, nothing is reported. The next call of a client fails with the reason.
   package func storeChanged() {
     // See above.
-    guard let keyring = try? keyring(), let differences = try? compare(with: keyring) else { return }
+    guard let keyring = try? keyring() else { return }
+    guard isKnown else {
+      hasChangedUnread = true
+      return
+    }
+    guard let differences = try? compare(with: keyring) else { return }
     queue(differences)
   }
 
@@ -186,11 +197,49 @@ package final class SecretService {
   }
 
   private func compare(with keyring: Keyring) throws -> [KnownItems.Difference] {
-    let matches = try keyring.find(
-      Query(itemClass: .genericPassword, predicates: [.equal(.kind, ItemForm.marker)]))
+    let found = try ItemSearch(keyring: keyring).all()
+    isKnown = true
     return known.update(
-      to: matches.items.filter(\.isServed), isComplete: matches.problems.isEmpty && !matches.isIndexLost,
-      groups: Set(groups))
+      to: found.items.filter(\.isServed), isComplete: found.isComplete, groups: Set(groups))
+  }
+
+  /// Reads the items of the store, if that was not done yet. Waits for the work that reads them, if it runs.
+  ///
+  /// - Throws: `failed`.
+  func readItems() throws {
+    if isKnown { return }
+    let keyring = try keyring()
+    do {
+      // The items of a group that was not known before are no changes.
+      _ = try compare(with: keyring)
+    } catch {
+      throw SecretServiceError(reporting: error)
+    }
+  }
+
+  /// Returns the work that reads the items of the store, so that the first call that needs them is answered sooner; nil
+  /// if they were read.
+  package func readingWork() -> Work<Void>? {
+    if isKnown { return nil }
+    let store = store
+    // Fails only if too many calls are waiting, and one of them reads the items.
+    return try? work(.read, for: Sender("")) {
+      do {
+        let found = try ItemSearch(keyring: try store.keyring()).all()
+        return (.success(()), .read(found.items, isComplete: found.isComplete))
+      } catch {
+        // The first call that needs the items reports the error.
+        return (.success(()), .none)
+      }
+    }
+  }
+
+  /// Uses the items that other work has read, unless a call did not wait for it.
+  private func use(_ records: [ItemRecord], isComplete: Bool) {
+    if isKnown { return }
+    isKnown = true
+    _ = known.update(to: records.filter(\.isServed), isComplete: isComplete, groups: Set(groups))
+    if hasChangedUnread { storeChanged() }
   }
 
   /// Queues the signals for changes of items.
@@ -201,7 +250,7 @@ package final class SecretService {
       case .created(let record):
         let address = ItemAddress(.group(record.group), record.id)
         events.add(.itemCreated(ObjectPath(address), collection: ObjectPath(address.collection)))
-        events.itemsChanged(in: address.collection)
+        queueItems(of: address.collection)
         touched.insert(address.collection)
       case .changed(let record):
         let address = ItemAddress(.group(record.group), record.id)
@@ -211,7 +260,7 @@ package final class SecretService {
         touched.insert(address.collection)
       case .deleted(let address):
         events.add(.itemDeleted(ObjectPath(address), collection: ObjectPath(address.collection)))
-        events.itemsChanged(in: address.collection)
+        queueItems(of: address.collection)
         touched.insert(address.collection)
       }
     }
@@ -227,6 +276,16 @@ package final class SecretService {
         ObjectPath(address), [.label(label), .attributes(attributes), .modified(modified)]))
   }
 
+  /// Queues the signal for the property `Items` of a collection.
+  func queueItems(of collection: CollectionID) {
+    let count =
+      switch collection {
+      case .session: memory.count
+      case .group(let group): known.groups[group]?.count ?? 0
+      }
+    events.itemsChanged(in: collection, count: count, at: options.clock())
+  }
+
   func queueModified(_ collection: CollectionID) {
     events.add(.collectionProperties(ObjectPath(collection), [.modified(times(of: collection).modified)]))
   }
@@ -235,14 +294,22 @@ package final class SecretService {
 
   /// Returns the collection or item that has a path, or nil.
   func storedObject(at path: ObjectPath) throws -> ServiceObject? {
+    var lookups = 1
+    return try storedObject(at: path, lookups: &lookups)
+  }
+
+  /// Returns the collection or item that has a path, or nil.
+  ///
+  /// - Parameter lookups: The number of unknown items for which the store may still be searched.
+  func storedObject(at path: ObjectPath, lookups: inout Int) throws -> ServiceObject? {
     switch ServicePath(path) {
     case .collection(let collection)?: return try exists(collection) ? .collection(collection) : nil
     case .alias(let alias)?: return try collection(ofAlias: alias).map { .collection($0) }
-    case .item(let address)?: return try exists(address) ? .item(address) : nil
+    case .item(let address)?: return try exists(address, &lookups) ? .item(address) : nil
     case .aliasItem(let alias, let id)?:
       guard let collection = try collection(ofAlias: alias) else { return nil }
       let address = ItemAddress(collection, id)
-      return try exists(address) ? .item(address) : nil
+      return try exists(address, &lookups) ? .item(address) : nil
     case .service?, .session?, .prompt?, nil: return nil
     }
   }
@@ -258,13 +325,16 @@ package final class SecretService {
     return collection
   }
 
-  private func exists(_ address: ItemAddress) throws -> Bool {
+  private func exists(_ address: ItemAddress, _ lookups: inout Int) throws -> Bool {
     switch address.collection {
     case .session: return memory[address.id] != nil
     case .group(let group):
       guard try exists(address.collection) else { return false }
+      try readItems()
       if known.groups[group]?[address.id] != nil { return true }
       // Another process may have added it a moment ago.
+      guard lookups > 0 else { return false }
+      lookups -= 1
       do {
         _ = try record(address)
         return true

@@ -19,7 +19,8 @@ extension SecretService {
   /// - Parameters:
   ///   - alias: The alias.
   ///   - path: The collection; ``ObjectPath/none`` removes the alias.
-  /// - Throws: `invalidArguments`, `noSuchObject`, `notSupported` for the alias `session`, `limitsExceeded`, `failed`.
+  /// - Throws: `invalidArguments`, `noSuchObject`, `notSupported` for the alias `session` and for a collection that
+  ///   others can read who could not read the last one, `limitsExceeded`, `failed`.
   package func setAlias(_ alias: String, to path: ObjectPath) throws {
     try Self.checkAlias(alias)
     var collection: CollectionID?
@@ -27,9 +28,43 @@ extension SecretService {
       guard case .collection(let found)? = try storedObject(at: path) else {
         throw SecretServiceError.noSuchCollection
       }
+      try checkReaders(of: found, for: alias)
       collection = found
     }
     try set(alias, to: collection)
+  }
+
+  /// Checks that an alias does not get more readers. Programs store their next secrets in the collection of an alias,
+  /// and any program can move it.
+  ///
+  /// An alias without a collection can only get one that the user alone can read. Otherwise an alias could be removed
+  /// and set again, or moved in several steps.
+  private func checkReaders(of collection: CollectionID, for alias: String) throws {
+    let old = try self.collection(ofAlias: alias)
+    if collection == old { return }
+    let allowed = try old.map(readers) ?? []
+    guard try readers(of: collection).isSubset(of: allowed) else {
+      throw SecretServiceError(.notSupported, "The alias cannot be moved to a collection with more readers.")
+    }
+  }
+
+  /// Returns the other people who can read a collection.
+  private func readers(of collection: CollectionID) throws -> Set<Fingerprint> {
+    guard case .group(let group) = collection else { return [] }
+    let keyring = try keyring()
+    return Set(keyring.policy.groups[group] ?? []).subtracting([keyring.ownFingerprint])
+  }
+
+  /// Forgets what clients have set for a collection that was deleted, so that another group with its name inherits
+  /// nothing.
+  func forgetLocalState(of collection: CollectionID) throws {
+    let names = local.aliases.filter { $0.collection == collection }.map(\.name)
+    if names.isEmpty, local.labels[collection] == nil { return }
+    try changeLocalState { state in
+      state.labels[collection] = nil
+      // Removing an alias never exceeds the limit.
+      for name in names { _ = state.set(name, to: nil) }
+    }
   }
 
   static func checkAlias(_ alias: String) throws {
@@ -55,6 +90,7 @@ extension SecretService {
   /// - Throws: `noSuchObject`, `failed`.
   package func properties(of collection: CollectionID) throws -> CollectionProperties {
     guard try exists(collection) else { throw SecretServiceError.noSuchCollection }
+    try readItems()
     let times = times(of: collection)
     return CollectionProperties(
       label: label(of: collection), isLocked: isLocked(collection), created: times.created,
@@ -69,6 +105,7 @@ extension SecretService {
     switch collection {
     case .session: return memory.all.map { ObjectPath(ItemAddress(.session, $0.id)) }
     case .group(let group):
+      try readItems()
       return known.items(of: group).map { ObjectPath(ItemAddress(collection, $0.id)) }
     }
   }

@@ -174,8 +174,18 @@ extension SecretService {
   }
 
   func finishDeletion(_ id: PromptID, isDeleted: Bool) {
-    // If the store cannot be opened now, the next call reports it.
-    if isDeleted { _ = try? keyring() }
+    if isDeleted {
+      // If the store cannot be opened now, the next call reports it.
+      _ = try? keyring()
+      if case .deleteGroup(let group)? = prompts[id]?.action {
+        do {
+          try forgetLocalState(of: .group(group))
+        } catch {
+          // The collection is gone.
+          options.report(error)
+        }
+      }
+    }
     complete(id, isDismissed: !isDeleted, .nothing)
   }
 

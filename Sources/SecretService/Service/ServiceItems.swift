@@ -14,13 +14,16 @@ extension SecretService {
     var locked: [ObjectPath] = []
     // One answer for each collection: the agent may be asked again in between.
     var locks: [CollectionID: Bool] = [:]
-    for (address, _) in try found(attributes, in: nil) {
-      let isLocked = locks[address.collection] ?? self.isLocked(address.collection)
-      locks[address.collection] = isLocked
-      if isLocked {
-        locked.append(ObjectPath(address))
+    for item in try found(attributes, in: nil) {
+      let collection = item.address.collection
+      let isLocked = locks[collection] ?? self.isLocked(collection)
+      locks[collection] = isLocked
+      // Programs use an unlocked item rather than a locked one. An item that others can have added must not get ahead
+      // of those before it in this way. Unlocking it needs no prompt.
+      if isLocked || item.isShared && !locked.isEmpty {
+        locked.append(ObjectPath(item.address))
       } else {
-        unlocked.append(ObjectPath(address))
+        unlocked.append(ObjectPath(item.address))
       }
     }
     return FoundItems(unlocked: unlocked, locked: locked)
@@ -36,42 +39,56 @@ extension SecretService {
     return try found(attributes, in: collection).map { ObjectPath($0.address) }
   }
 
-  /// Returns the items that have some attributes, the newest first.
+  /// An item that a search has found.
+  private struct FoundItem {
+    let address: ItemAddress
+    let place: SearchOrder.Place
+    let isShared: Bool
+    let modified: Int64
+  }
+
+  /// Returns the items that have some attributes, in the order of ``SearchOrder``, and the newest first within a group.
   ///
   /// - Parameter collection: The collection of the items; nil for all.
-  private func found(
-    _ attributes: ServiceAttributes, in collection: CollectionID?
-  ) throws -> [(address: ItemAddress, modified: Int64)] {
+  private func found(_ attributes: ServiceAttributes, in collection: CollectionID?) throws -> [FoundItem] {
     guard attributes.count <= ServiceLimits.pairsPerSearch else {
       throw SecretServiceError(.invalidArguments, "A search has at most 64 attributes.")
     }
     if attributes[ItemForm.schema] == ItemForm.passphraseSchema { return [] }
-    var found: [(address: ItemAddress, modified: Int64)] = []
-    if collection != .session {
-      let keyring = try keyring()
-      let records: [ItemRecord]
-      do {
-        records = try ItemSearch(keyring: keyring).items(with: attributes)
-      } catch {
-        throw SecretServiceError(reporting: error)
-      }
-      for record in records {
-        let own = CollectionID.group(record.group)
-        guard groups.contains(record.group), collection == nil || collection == own else { continue }
-        found.append((ItemAddress(own, record.id), record.modified.microseconds))
-      }
-    }
+    var found: [FoundItem] = []
     if collection == nil || collection == .session {
-      for item in memory.items(with: attributes) {
-        found.append((ItemAddress(.session, item.id), Int64(item.modified) * 1_000_000))
+      found += memory.items(with: attributes).map { item in
+        FoundItem(
+          address: ItemAddress(.session, item.id), place: SearchOrder.session, isShared: false,
+          modified: Int64(item.modified) * 1_000_000)
       }
     }
+    if collection != .session { found += try stored(attributes, in: collection) }
     // Items of the same time stay in the order of their creation, or of their change in memory.
     let order = found.indices.sorted { left, right in
-      found[left].modified == found[right].modified
-        ? left < right : found[left].modified > found[right].modified
+      let (first, second) = (found[left], found[right])
+      if first.place != second.place { return first.place < second.place }
+      return first.modified == second.modified ? left < right : first.modified > second.modified
     }
     return order.map { found[$0] }
+  }
+
+  /// Returns the items of the store that have some attributes, in any order.
+  private func stored(_ attributes: ServiceAttributes, in collection: CollectionID?) throws -> [FoundItem] {
+    let keyring = try keyring()
+    let order = SearchOrder(groups, in: keyring, default: try self.collection(ofAlias: LocalState.mainAlias))
+    do {
+      return try ItemSearch(keyring: keyring).items(with: attributes) { record in
+        groups.contains(record.group) && (collection ?? .group(record.group)) == .group(record.group)
+          && !order.hides(record, from: attributes, local)
+      }.map { record in
+        FoundItem(
+          address: ItemAddress(.group(record.group), record.id), place: order.place(of: record),
+          isShared: order.isShared(record), modified: record.modified.microseconds)
+      }
+    } catch {
+      throw SecretServiceError(reporting: error)
+    }
   }
 
   // MARK: Creating and deleting
@@ -90,6 +107,8 @@ extension SecretService {
       return .now(ObjectPath(ItemAddress(.session, try createInMemory(content, replace: replace))))
     }
     guard !isLocked(collection) else { throw SecretServiceError.isLocked }
+    // The signal for the new item compares it with the items before it.
+    try readItems()
     return .later(
       try change(for: sender) { items in
         try items.create(content, in: group, replace: replace)
@@ -108,7 +127,7 @@ extension SecretService {
     if item.collection == .session {
       try memory.remove(item.id)
       events.add(.itemDeleted(ObjectPath(item), collection: ObjectPath(.session)))
-      events.itemsChanged(in: .session)
+      queueItems(of: .session)
       queueModified(.session)
       return .now(.none)
     }
@@ -354,7 +373,7 @@ extension SecretService {
     let item = try memory.add(content, at: options.date())
     let path = ObjectPath(ItemAddress(.session, item.id))
     events.add(.itemCreated(path, collection: ObjectPath(.session)))
-    events.itemsChanged(in: .session)
+    queueItems(of: .session)
     queueModified(.session)
     return item.id
   }

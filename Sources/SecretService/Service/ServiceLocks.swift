@@ -90,8 +90,9 @@ extension SecretService {
     guard paths.count <= ServiceLimits.pathsPerUnlock else {
       throw SecretServiceError(.limitsExceeded, "A call locks or unlocks at most 4096 objects.")
     }
+    var lookups = ServiceLimits.lookupsPerCall
     return try paths.compactMap { path in
-      switch try storedObject(at: path) {
+      switch try storedObject(at: path, lookups: &lookups) {
       case .collection(let collection)?: (path, Lockable(collection: collection, item: nil))
       case .item(let item)?: (path, Lockable(collection: item.collection, item: item))
       default: nil

@@ -1,7 +1,11 @@
+internal import KeyringModel
+
 /// The effect of finished work on what the service knows.
 enum WorkEffect: Sendable {
   /// Nothing has changed.
   case none
+  /// The items of the store were read.
+  case read([ItemRecord], isComplete: Bool)
   /// An item was changed.
   case item(ItemChange)
   /// The agent has forgotten the passphrases.

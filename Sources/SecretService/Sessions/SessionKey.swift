@@ -1,17 +1,19 @@
 internal import CGcrypt
 internal import Encoding
-internal import Secrets
+package import Secrets
 
 /// The key of a session with the algorithm `dh-ietf1024-sha256-aes128-cbc-pkcs7`. It is wiped with the last copy of the
 /// session.
-final class SessionKey: Sendable {
+package final class SessionKey: Sendable {
   /// The size of a block of the cipher, and of an initialization vector.
-  static let blockSize = 16
+  package static let blockSize = 16
 
   private let key: SecretBytes
 
-  /// Takes ownership of a key of 16 bytes.
-  init(_ key: consuming SecretBytes) { self.key = key }
+  /// Takes ownership of a key.
+  ///
+  /// - Parameter key: 16 bytes.
+  package init(_ key: consuming SecretBytes) { self.key = key }
 
   /// The key, for tests.
   var copy: SecretBytes { key.copy() }
@@ -27,7 +29,7 @@ final class SessionKey: Sendable {
   ///   - vector: The initialization vector, 16 bytes that were never used with this key.
   /// - Returns: The ciphertext.
   /// - Throws: ``GcryptFailure``.
-  func encrypt(_ secret: borrowing SecretBytes, vector: [UInt8]) throws -> SecretBytes {
+  package func encrypt(_ secret: borrowing SecretBytes, vector: [UInt8]) throws -> SecretBytes {
     let padding = Self.blockSize - secret.count % Self.blockSize
     var block = SecretBytes(capacity: secret.count + padding)
     block.append(secret)
@@ -44,7 +46,7 @@ final class SessionKey: Sendable {
   ///   - vector: The initialization vector.
   /// - Returns: The secret.
   /// - Throws: ``InvalidMessage``, ``GcryptFailure``.
-  func decrypt(_ message: borrowing SecretBytes, vector: [UInt8]) throws -> SecretBytes {
+  package func decrypt(_ message: borrowing SecretBytes, vector: [UInt8]) throws -> SecretBytes {
     guard vector.count == Self.blockSize, !message.isEmpty, message.count % Self.blockSize == 0 else {
       throw InvalidMessage()
     }

@@ -11,6 +11,8 @@ struct LocalState: Equatable {
     "chrome_libsecret_os_crypt_password*", "_chrome_dummy_schema*",
     "org.freedesktop.NetworkManager.Connection", "org.gnome.OnlineAccounts",
   ]
+  /// The alias of the collection that programs use if they ask for no other.
+  static let mainAlias = "default"
   /// The largest number of aliases that clients can set.
   static let maximumAliases = 64
   /// The largest size of an alias in bytes.

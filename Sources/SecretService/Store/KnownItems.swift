@@ -4,7 +4,7 @@ internal import KeyringModel
 
 /// The served items as clients know them from signals, compared with the store to find the changes.
 struct KnownItems {
-  /// What is known of an item.
+  /// The times of an item that clients know.
   struct Known {
     let created: Timestamp
     let modified: Timestamp

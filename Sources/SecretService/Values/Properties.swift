@@ -41,11 +41,11 @@ package struct NewItemProperties: Sendable {
   }
 }
 
-/// The matches of a search, the newest first.
+/// The matches of a search. Items that others can have added come after those of the user alone.
 package struct FoundItems: Sendable, Equatable {
   /// The items of collections that are not locked.
   package let unlocked: [ObjectPath]
-  /// The items of locked collections.
+  /// The items of locked collections, and the items that others can have added and that come after one of these.
   package let locked: [ObjectPath]
 }
 

@@ -10,6 +10,12 @@ package enum ServiceLimits {
   package static let pathsPerUnlock = 4096
   /// The different paths in a call of `GetSecrets`.
   package static let secretsPerCall = 64
+  /// The paths of unknown items in a call for which the store is searched. The others count as missing.
+  static let lookupsPerCall = 64
+  /// The elements of an array in a message. The adapter reads no more.
+  package static let elements = 4096
+  /// The values in a message, in all of its arrays and structures together. The adapter reads no more.
+  package static let values = 1 << 14
   /// The pairs in a search.
   package static let pairsPerSearch = 64
   /// The size of a secret in bytes.

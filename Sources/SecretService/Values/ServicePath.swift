@@ -1,20 +1,27 @@
-internal import KeyringModel
+package import KeyringModel
 internal import Encoding
 
 /// A path below `/org/freedesktop/secrets`, taken apart but not resolved.
-enum ServicePath: Hashable {
+package enum ServicePath: Hashable {
+  /// The service.
   case service
+  /// A collection.
   case collection(CollectionID)
+  /// An item.
   case item(ItemAddress)
   /// A collection by its alias.
   case alias(String)
   /// An item by the alias of its collection.
   case aliasItem(String, ItemID)
+  /// A session.
   case session(SessionID)
+  /// A prompt.
   case prompt(PromptID)
 
-  /// Takes a path apart. The result is nil if no object can have this path.
-  init?(_ path: ObjectPath) {
+  /// Takes a path apart.
+  ///
+  /// - Parameter path: The path. The result is nil if no object can have it.
+  package init?(_ path: ObjectPath) {
     let text = path.text
     if path == .service {
       self = .service

@@ -7,7 +7,7 @@ import Testing
 @testable import KeytreeCLI
 
 /// `keytree secret-service` on the command line.
-@Suite(.enabled(if: TestBus.program != nil, Comment(rawValue: TestBus.reason)))
+@Suite(.enabled(if: TestBus.program != nil, Comment(rawValue: TestBus.reason)), .serialized)
 struct DesktopCommandTests {
   @Test("a taken name is an error with its owner, and --replace takes it")
   func takenName() throws {
@@ -115,6 +115,24 @@ struct DesktopCommandTests {
     let removed = try program.run(["secret-service", "--uninstall"])
     #expect(removed.text == paths.reversed().map { $0 + "\n" }.joined())
     #expect(try program.run(["secret-service", "--uninstall"]).text == "")
+  }
+
+  @Test("doctor recognizes a service whose program was replaced by an upgrade")
+  func upgrade() throws {
+    let session = try DesktopSession(bus: try TestBus())
+    let path = session.program.folder + "/keytree"
+    try FileManager.default.copyItem(atPath: ProcessesProgram.path, toPath: path)
+    try session.start(from: path)
+    func report() throws -> String {
+      try session.program.run(["doctor"], variables: session.variables).text
+    }
+    let before = try report()
+    #expect(before.contains("\(path) (process ") && !before.contains("was replaced"))
+    try FileManager.default.copyItem(atPath: path, toPath: path + ".new")
+    try #require(unsafe rename(path + ".new", path) == 0)
+    let after = try report()
+    #expect(after.contains("\(path) (process ") && after.contains("the program was replaced since"))
+    #expect(after.contains("systemctl --user restart keytree-secret-service.service"))
   }
 
   @Test("a file that Keytree has not written is neither replaced nor removed")

@@ -31,9 +31,13 @@ final class DesktopSession {
   var variables: [String: String] { ["DBUS_SESSION_BUS_ADDRESS": bus.address] }
 
   /// Starts the service, and returns when it owns its name.
-  func start(_ options: [String] = []) throws {
+  ///
+  /// - Parameters:
+  ///   - options: More options.
+  ///   - path: The path of the command.
+  func start(_ options: [String] = [], from path: String = ProcessesProgram.path) throws {
     let process = Process()
-    process.executableURL = URL(fileURLWithPath: ProcessesProgram.path)
+    process.executableURL = URL(fileURLWithPath: path)
     process.arguments = ["secret-service", "--print-name"] + options
     process.environment = program.variables.merging(variables) { $1 }
     let output = Pipe()
@@ -61,6 +65,9 @@ final class DesktopSession {
     kill(service.processIdentifier, signal)
     return waitForEnd()
   }
+
+  /// The process of the service; 0 if it was not started.
+  var identifier: pid_t { service?.processIdentifier ?? 0 }
 
   /// Waits until the service ends.
   func waitForEnd() -> Int32? {
