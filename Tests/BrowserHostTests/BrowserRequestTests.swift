@@ -5,7 +5,7 @@ import Testing
 
 @testable import BrowserHost
 
-@Suite("A request of the extension")
+@Suite("A request of the extension", .serialized)
 struct BrowserRequestTests {
   private func read(_ json: String) throws -> BrowserRequest { try BrowserRequest(SecretBytes(text: json)) }
 

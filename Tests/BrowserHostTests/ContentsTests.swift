@@ -5,7 +5,7 @@ import Testing
 
 @testable import BrowserHost
 
-@Suite("The content of a login for the extension")
+@Suite("The content of a login for the extension", .serialized)
 struct ContentsTests {
   private func slice(_ text: String) -> SecretSlice { SecretSlice(SecretBytes(text: text)) }
 

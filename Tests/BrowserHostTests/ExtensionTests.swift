@@ -8,7 +8,7 @@ import Testing
 @testable import BrowserHost
 
 /// The published extension as the judge of names and contents: its own code runs unmodified under Node.js.
-@Suite("The code of the extension")
+@Suite("The code of the extension", .serialized)
 struct ExtensionTests {
   /// The background script of the Debian package `webext-browserpass`.
   static let script =
@@ -84,7 +84,7 @@ struct ExtensionTests {
       JSONMember("answer", answer),
       JSONMember("secret", .string(secret)), JSONMember("hasSeed", .bool(hasSeed)),
       JSONMember("account", .string(String(decoding: SentLogin.asRead(login.account), as: UTF8.self))),
-      JSONMember("url", .string(String(decoding: login.url, as: UTF8.self))),
+      JSONMember("url", .string(String(decoding: login.url ?? [], as: UTF8.self))),
       JSONMember("own", .array(own.map { .string($0) })),
       JSONMember("foreign", .array(foreign.map { .string($0) })),
     ])
@@ -115,7 +115,7 @@ struct ExtensionTests {
     // These tabs have the port 443. An account without a dot can be the host of a tab in a local network; the extension
     // then offers the login there, and `fetch` refuses it.
     foreign.removeAll { tab in
-      guard let tabHost = TabHost.host(ofOrigin: Array(tab.utf8)) else { return true }
+      guard let tabHost = TabSite(origin: Array(tab.utf8))?.host else { return true }
       let isOwn = WebLogin.isBelow(tabHost, login.host) && [nil, 443].contains(login.port)
       return isOwn || login.takesAccountForHost(inTab: tabHost)
     }

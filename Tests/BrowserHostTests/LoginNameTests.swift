@@ -4,7 +4,7 @@ import Testing
 
 @testable import BrowserHost
 
-@Suite("The names of logins for the extension")
+@Suite("The names of logins for the extension", .serialized)
 struct LoginNameTests {
   private static func login(_ attributes: Attributes, _ itemClass: ItemClass = .internetPassword) -> WebLogin?
   {
@@ -93,7 +93,9 @@ struct LoginNameTests {
         Sample.record([.server: "h", .account: "a", .path: .string("\(seed)")], seed: UInt64(seed)),
         protocols: ["https"])
     }
-    let names = LoginNames(logins.reversed()).entries.map { String(decoding: $0.name.file, as: UTF8.self) }
+    let names = LoginNames(logins.reversed()).entries.reversed().map {
+      String(decoding: $0.name.file, as: UTF8.self)
+    }
     let ids = logins.map { String($0.record.id.hex.prefix(8)) }
     #expect(names == ["h/a.gpg", "h/a #\(ids[1]).gpg", "h/a #\(ids[2]).gpg"])
     let bare = [1, 2].compactMap { seed in
@@ -105,6 +107,35 @@ struct LoginNameTests {
       ])
   }
 
+  @Test("if logins of several groups would have one name, none has it, whatever their times are")
+  func contested() throws {
+    func login(_ account: String, _ group: String, _ seed: UInt64, isLocal: Bool = false) -> WebLogin? {
+      var record = Sample.record([.server: "h", .account: .string(account)], group: group, seed: seed)
+      record.isLocal = isLocal
+      return WebLogin(record, protocols: ["https"])
+    }
+    let logins = [
+      login("a", "team", 1), login("a", "default", 2), login("a", "team", 3), login("b", "team", 4),
+      login("c.d", "default", 5), login("c.d", "team", 6), login("e", "team", 7),
+      login("e", "team", 8, isLocal: true),
+    ].compactMap(\.self)
+    let names = LoginNames(logins)
+    let digits = logins.map { String($0.record.id.hex.prefix(8)) }
+    #expect(
+      names.entries.map { String(decoding: $0.name.file, as: UTF8.self) } == [
+        "h/a #\(digits[0]).gpg", "h/a #\(digits[1]).gpg", "h/a #\(digits[2]).gpg", "h/b.gpg",
+        "h/@c.d #\(digits[4]).gpg", "h/@c.d #\(digits[5]).gpg", "h/e #\(digits[6]).gpg",
+        "h/e #\(digits[7]).gpg",
+      ])
+    for file in ["h/a.gpg", "h/c.d.gpg", "h/@c.d.gpg", "h/e.gpg"] {
+      guard case .contested = names.match(try #require(LoginName(file: Array(file.utf8)))) else {
+        Issue.record("\(file) means a login")
+        continue
+      }
+    }
+    for entry in names.entries { #expect(names.login(named: entry.name)?.record.id == entry.login.record.id) }
+  }
+
   @Test("an account that looks like a numbered name takes nothing from the login with that id")
   func imitatedNumber() throws {
     let second = Sample.record([.server: "h", .account: "a", .path: "x"], seed: 2)
@@ -114,9 +145,26 @@ struct LoginNameTests {
       Sample.record([.server: "h", .account: .string("a #\(digits)")], seed: 3),
     ]
     let names = LoginNames(records.compactMap { WebLogin($0, protocols: ["https"]) })
-    #expect(Set(names.entries.map(\.name)).count == 3)
     let imitated = try #require(LoginName(file: Array("h/a #\(digits).gpg".utf8)))
-    #expect(names.login(named: imitated)?.record.id == records[2].id)
+    #expect(names.login(named: imitated)?.record.id == second.id)
+    let third = "h/a #\(digits) #\(records[2].id.hex.prefix(8)).gpg"
+    #expect(names.entries.last?.name.file == Array(third.utf8))
+  }
+
+  @Test("an item whose id begins like that of another one leaves the other one no short number")
+  func imitatedDigits() throws {
+    let records = [
+      Sample.record([.server: "h", .account: "a"], seed: 1),
+      Sample.record([.server: "h", .account: "a"], group: "team", seed: 2),
+    ]
+    let own = records[0].id.hex
+    let forged = try #require(ItemID(hex: String(own.prefix(8)) + String(records[1].id.hex.dropFirst(8))))
+    let copy = Sample.record([.server: "h", .account: "a"], group: "team", seed: 2, id: forged)
+    let names = LoginNames([records[0], copy].compactMap { WebLogin($0, protocols: ["https"]) })
+    #expect(
+      names.entries.map { $0.name.file } == [own, forged.hex].map { Array("h/a #\($0.prefix(16)).gpg".utf8) })
+    let short = try #require(LoginName(file: Array("h/a #\(own.prefix(8)).gpg".utf8)))
+    #expect(names.login(named: short) == nil)
   }
 
   @Test("each of many random logins is found by its own name, also among those of its host alone")
@@ -197,8 +245,63 @@ struct LoginNameTests {
       (["server": "::1", "path": "/x"], "https://[::1]/x"),
       (["server": "h.example", "url": "https://h.example/login"], "https://h.example/login"),
       (["server": "h.example", "url": "https://evil.example/login"], "https://h.example/"),
-    ] as [(Attributes, String)])
-  func urls(attributes: Attributes, url: String) throws {
-    #expect(String(decoding: try #require(Self.login(attributes)).url, as: UTF8.self) == url)
+      (["server": "h.example", "url": "h.example/login"], "https://h.example/login"),
+      (["server": "h.example", "url": "javascript://h.example/%0aalert(1)"], "https://h.example/"),
+      (["server": "h.example", "url": "file://h.example/"], "https://h.example/"),
+      (["server": "h.example", "url": "https://evil.example\\@h.example/"], "https://h.example/"),
+      (["server": "h.example", "url": "https://h.example/\t"], "https://h.example/"),
+      (["server": "javascript", "url": "javascript:80/x"], "https://javascript:80/x"),
+      (["server": "evil.example/@h.example"], nil), (["server": "h.example", "protocol": "imaps"], nil),
+    ] as [(Attributes, String?)])
+  func urls(attributes: Attributes, url: String?) throws {
+    let record = Sample.record(attributes)
+    let login = try #require(WebLogin(record, protocols: ["http", "https", "imaps"]))
+    #expect(login.url.map { String(decoding: $0, as: UTF8.self) } == url)
+  }
+
+  @Test(
+    "the URL of a generic password is sent only as a web site",
+    arguments: [
+      ("https://u@h.example/x?y", "https://u@h.example/x?y"), ("h.example", "https://h.example"),
+      ("javascript:80/x", "https://javascript:80/x"), ("HTTP://h.example/", "HTTP://h.example/"),
+      ("https://h.example/a b", "https://h.example/"), ("imaps://h.example/", nil),
+    ] as [(String, String?)])
+  func genericURLs(stored: String, url: String?) throws {
+    let record = Sample.record([.service: "s", .url: .string(stored)], itemClass: .genericPassword)
+    let login = try #require(WebLogin(record, protocols: ["http", "https", "imaps"]))
+    #expect(login.url.map { String(decoding: $0, as: UTF8.self) } == url)
+  }
+
+  @Test(
+    "a tab shows the site of a login if protocol, host and port are the same",
+    arguments: [
+      (["server": "h.example"], "https://h.example", true),
+      (["server": "h.example"], "https://h.example:443", true),
+      (["server": "h.example"], "https://sub.h.example", true),
+      (["server": "h.example"], "http://h.example", false),
+      (["server": "h.example"], "https://h.example:8443", false),
+      (["server": "h.example"], "http://h.example:443", false),
+      (["server": "h.example"], "ftp://h.example:443", false),
+      (["server": "h.example"], "https://evilh.example", false),
+      (["server": "h.example", "port": 8443], "https://h.example:8443", true),
+      (["server": "h.example", "port": 8443], "https://h.example", false),
+      (["server": "h.example", "protocol": "http"], "http://h.example", true),
+      (["server": "h.example", "protocol": "http"], "https://h.example", true),
+      (["server": "h.example", "protocol": "http"], "https://h.example:80", false),
+      (["server": "h.example", "protocol": "http", "port": 8080], "http://h.example:8080", true),
+      (["server": "h.example", "protocol": "http", "port": 8080], "https://h.example:8080", false),
+      (["server": "h.example", "protocol": "imaps"], "https://h.example", true),
+      (["server": "h.example", "protocol": "imaps"], "http://h.example", false),
+    ] as [(Attributes, String, Bool)])
+  func sites(attributes: Attributes, origin: String, isOwn: Bool) throws {
+    let login = try #require(WebLogin(Sample.record(attributes), protocols: ["http", "https", "imaps"]))
+    #expect(login.isFor(site: try #require(TabSite(origin: Array(origin.utf8)))) == isOwn)
+  }
+
+  @Test(
+    "text without a scheme and a host is no site",
+    arguments: ["null", "", "h", "a b://h", "://h", "https://"])
+  func noSite(origin: String) {
+    #expect(TabSite(origin: Array(origin.utf8)) == nil)
   }
 }

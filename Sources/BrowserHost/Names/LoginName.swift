@@ -10,6 +10,8 @@ package struct LoginName: Hashable, Sendable {
   package static let ending = Array(".gpg".utf8)
   /// The largest name in bytes.
   package static let limit = 1024
+  /// The number of digits of an id in a name, which may also be a multiple of this number.
+  static let digits = 8
 
   /// `HOST` or `HOST:PORT`, escaped.
   package let folder: [UInt8]
@@ -73,6 +75,15 @@ package struct LoginName: Hashable, Sendable {
     // Without an account, the digits become a part of their own, because the extension would not find the host in a
     // part with a space.
     LoginName(folder: folder, account: account + "\(account.isEmpty ? "" : " ")#\(digits)".utf8)
+  }
+
+  /// True if the account ends like a name with digits of an id: with `#` and digits after a space, or these alone.
+  var isNumbered: Bool {
+    guard let mark = account.lastIndex(of: UInt8(ascii: "#")) else { return false }
+    let digits = account[(mark + 1)...]
+    guard !digits.isEmpty, digits.count.isMultiple(of: Self.digits) else { return false }
+    return (mark == 0 || account[mark - 1] == UInt8(ascii: " "))
+      && digits.allSatisfy { Hexadecimal.value(ofDigit: $0) != nil }
   }
 
   /// The host and the port that the name of the folder can mean, as written and split at the last colon.

@@ -66,26 +66,56 @@ package struct WebLogin: Sendable {
   /// The kind of an item that a program has stored through the freedesktop Secret Service.
   private static let secretService = "secret-service"
 
-  /// The URL for the line `url:`.
+  /// The URL for the line `url:`; nil if the login is for another protocol than `http` and `https`, or if its host cannot
+  /// be part of a URL.
   ///
-  /// It is the attribute `url` of a generic password, and of an internet password if its host is that of the item, so
-  /// that the login opens the site that it is listed under.
-  package var url: [UInt8] {
-    let stored = record.attributes[.url]?.contentBytes
-    if let stored, record.itemClass == .genericPassword { return stored }
-    if let stored, Endpoint(url: stored, scheme: scheme)?.host.host == host { return stored }
-    var url = Array("\(scheme)://".utf8) + hostInURL
-    if let port { url += ":\(port)".utf8 }
+  /// It is the attribute `url` if a browser opens the site of the login with it, so that the login opens the site that it
+  /// is listed under.
+  package var url: [UInt8]? {
+    guard Self.defaultPorts[scheme] != nil, HostName(authority: hostInURL) != nil else { return nil }
+    if let stored = record.attributes[.url]?.contentBytes, let url = ownURL(stored) { return url }
+    if record.itemClass == .genericPassword { return site + "/".utf8 }
     var path = record.attributes[.path]?.contentBytes ?? []
     if path.first != UInt8(ascii: "/") { path.insert(UInt8(ascii: "/"), at: 0) }
-    return url + path
+    return site + path
   }
+
+  /// Returns a stored URL with its protocol; nil if a browser would not open the host of this login with it.
+  ///
+  /// A browser ignores line breaks and tabs in a URL and takes a backslash for a slash (WHATWG URL, 4.4), so it would read
+  /// a URL with them differently from this program.
+  private func ownURL(_ stored: [UInt8]) -> [UInt8]? {
+    guard let place = Endpoint(url: stored, scheme: scheme), place.host.host == host,
+      Self.defaultPorts[place.scheme] != nil,
+      stored.allSatisfy({ $0 > 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "\\") })
+    else { return nil }
+    return (Endpoint.hasScheme(stored) ? [] : Array("\(place.scheme)://".utf8)) + stored
+  }
+
+  /// The protocols of web sites, with their ports. No other URL is sent: a browser could run it as a script.
+  static let defaultPorts: [String: Int64] = ["http": 80, "https": 443]
+
+  /// The protocol, the host and the port, for messages.
+  var site: [UInt8] { Array("\(scheme)://".utf8) + hostInURL + (port.map { Array(":\($0)".utf8) } ?? []) }
 
   /// The host as a URL contains it: an IPv6 address is in brackets.
   var hostInURL: [UInt8] { host.contains(UInt8(ascii: ":")) ? [0x5B] + host + [0x5D] : host }
 
   /// Returns true if a tab's host is this login's host or below it.
   package func isFor(tab: [UInt8]) -> Bool { Self.isBelow(tab, host) }
+
+  /// Returns true if a tab shows the site of this login: the same protocol and port, and the same host or one below it.
+  ///
+  /// A login for `http` also belongs to the `https` site of its host, because the password is better protected there. A
+  /// login for another protocol, which the user has allowed for browsers, belongs to the `https` site.
+  ///
+  /// - Parameter tab: The site of the tab.
+  func isFor(site tab: TabSite) -> Bool {
+    guard isFor(tab: tab.host) else { return false }
+    let own = Self.defaultPorts[scheme] == nil ? Self.defaultScheme : scheme
+    if own == tab.scheme { return (port ?? Self.defaultPorts[own]) == tab.port }
+    return own == "http" && tab.scheme == "https" && port == nil && tab.port == Self.defaultPorts["https"]
+  }
 
   /// Returns true if a host equals another one or is one of its subdomains.
   static func isBelow(_ host: [UInt8], _ domain: [UInt8]) -> Bool {

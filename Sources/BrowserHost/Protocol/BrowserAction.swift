@@ -1,4 +1,4 @@
-/// What the extension asks for.
+/// The actions that the extension asks for.
 package enum BrowserAction: String, CaseIterable, Sendable {
   /// Returns the location and the settings of the stores.
   case configure

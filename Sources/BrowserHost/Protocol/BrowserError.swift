@@ -12,6 +12,7 @@ package struct BrowserError: Error, Equatable {
     case defaultStoreUnknown = 15
     case listFailed = 18
     case unknownStore = 20
+    case gnupgMissing = 22
     case notAPasswordFile = 23
     case cannotDecrypt = 24
     case treeFailed = 25
@@ -37,6 +38,36 @@ package struct BrowserError: Error, Equatable {
     self.message = message
     self.detail = detail ?? message
     self.parameters = parameters
+  }
+
+  /// The advice for a name that the extension knows from an old list.
+  static let reload = "reload the list of the extension"
+
+  /// Returns the error for a name that logins of several groups would have.
+  ///
+  /// - Parameter code: The code of the action.
+  static func contested(_ code: Code) -> BrowserError {
+    BrowserError(
+      code, "logins of several groups have this name; choose one with a number in the list of the extension")
+  }
+
+  /// Returns the error with the login that a request names, as in browserpass-native.
+  package func about(_ request: BrowserRequest) -> BrowserError {
+    var error = self
+    let file = ("file", String(decoding: request.file ?? [], as: UTF8.self))
+    switch code {
+    case .notAPasswordFile: error.parameters = [file]
+    case .gnupgMissing, .cannotDecrypt, .noContents, .cannotWrite, .cannotDelete:
+      let store = request.stores.first { $0.id == request.storeID }
+      error.parameters = [
+        file, ("storeId", request.storeID), ("storeName", store?.name ?? ""),
+        ("storePath", store?.path ?? ""),
+      ]
+    case .lengthUnreadable, .requestUnreadable, .unknownAction, .storeInaccessible, .defaultStoreInaccessible,
+      .defaultStoreUnknown, .listFailed, .unknownStore, .treeFailed:
+      break
+    }
+    return error
   }
 
   /// Returns true if both errors have the same code, texts and parameters.

@@ -4,7 +4,7 @@ package struct BrowserSettings: Equatable, Sendable {
   package var protocols: Set<String> = ["http", "https"]
   /// The number of logins that may be fetched in one minute.
   package var fetchesPerMinute = 30
-  /// True to refuse a login for a tab with another host.
+  /// True to refuse a login for a tab with another protocol, port or host.
   package var restrictsToSite = false
   /// True to store new logins without a host as generic passwords.
   package var storesGeneric = false

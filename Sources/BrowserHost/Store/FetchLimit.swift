@@ -31,7 +31,8 @@ package struct FetchLimit: Sendable {
       isWithinLimit = try record(now.microseconds)
     } catch {
       throw BrowserError(
-        .cannotDecrypt, "cannot count the logins that were asked for; make the folder \(base) writable",
+        .cannotDecrypt,
+        "cannot count the logins that were asked for; make the folder \(base) writable, or remove \(Self.file) in it",
         detail: "\(error.operation) \(error.path) failed")
     }
     guard isWithinLimit else {
@@ -43,17 +44,23 @@ package struct FetchLimit: Sendable {
   private func record(_ now: Int64) throws(FileError) -> Bool {
     let tree = try folder()
     let descriptor = try tree.openForLock(Self.file)
-    defer { close(descriptor) }
+    defer { FileLock.release(descriptor) }
     let code = FileLock.take(descriptor, .exclusive, within: 5)
     guard code == 0 else { throw FileError("lock", Self.file, .system(code)) }
     let text = String(decoding: try tree.read(Self.file, limit: Self.sizeLimit) ?? [], as: UTF8.self)
-    // A time in the future comes from a clock that was set back. It counts, but not for longer than a minute.
-    let times = text.split(separator: "\n").compactMap { Int64($0) }.filter { abs(now - $0) < Self.minute }
+    let times = text.split(separator: "\n").compactMap { Int64($0) }.filter { Self.isRecent($0, now) }
     guard times.count < perMinute else { return false }
     let lines = (times + [now]).map { "\($0)\n" }.joined()
     guard ftruncate(descriptor, 0) == 0 else { throw .current("truncate", Self.file) }
     try tree.write(Array(lines.utf8), to: descriptor, path: Self.file)
     return true
+  }
+
+  /// Returns true if a time counts. One in the future comes from a clock that was set back. It counts, but not for longer
+  /// than a minute. The file may be damaged and contain any number.
+  private static func isRecent(_ time: Int64, _ now: Int64) -> Bool {
+    let (age, isOutOfRange) = now.subtractingReportingOverflow(time)
+    return !isOutOfRange && age.magnitude < UInt64(minute)
   }
 
   /// Opens the folder, and creates it and its parent if they do not exist.

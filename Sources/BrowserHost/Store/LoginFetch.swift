@@ -21,22 +21,25 @@ package struct LoginFetch {
   }
 
   /// Decrypts the login that a request names, and nothing else, except for its seed of one-time passwords if the
-  /// extension shows them.
+  /// extension shows them. If the seed cannot be read, the login is sent without it.
   ///
   /// - Parameters:
   ///   - request: The request.
   ///   - now: The current time.
+  ///   - report: Is called if the seed cannot be read.
   /// - Returns: The content for the extension.
   /// - Throws: `notAPasswordFile` for a name without `.gpg`; `cannotDecrypt` if no login has the name, if it is for
   ///   another host than that of the tab, if too many were fetched, or if the extension could not read the secret;
   ///   `KeyringError`.
-  package func contents(of request: BrowserRequest, now: Timestamp) throws -> SecretBytes {
+  package func contents(
+    of request: BrowserRequest, now: Timestamp, report: () -> Void = {}
+  ) throws -> SecretBytes {
     let login = try login(of: request)
     try requireHost(of: login, request)
     try limit.take(now: now)
     let reader = LoginItems(keyring: keyring)
     let secret = try reader.secret(of: login.record)
-    let seed = request.wantsSeed ? try seed(of: login.record) : nil
+    let seed = request.wantsSeed ? seed(of: login.record, report) : nil
     do throws(SentLogin.Obstacle) {
       return try SentLogin(secret: secret, account: login.account, url: login.url, seed: seed).contents()
     } catch {
@@ -48,31 +51,41 @@ package struct LoginFetch {
   private func login(of request: BrowserRequest) throws -> WebLogin {
     let name = try LoginName(requested: request.file)
     let search = LoginSearch(keyring.index, settings)
-    let (login, isDamaged) = try name.map { try search.login(named: $0) } ?? (nil, false)
-    if let login { return login }
+    let (match, isDamaged) = try name.map { try search.login(named: $0) } ?? (.none, false)
+    switch match {
+    case .login(let login): return login
+    case .contested: throw BrowserError.contested(.cannotDecrypt)
+    case .none: break
+    }
     throw BrowserError(
       .cannotDecrypt,
       isDamaged
         ? "no such login, but the index is damaged; run `keytree check`"
-        : "no such login; reload the list of the extension")
+        : "no such login; \(BrowserError.reload)")
   }
 
   private func requireHost(of login: WebLogin, _ request: BrowserRequest) throws(BrowserError) {
-    let tab = request.origin.flatMap(TabHost.host(ofOrigin:))
-    let isForTab = tab.map(login.isFor(tab:)) ?? false
-    let mistakesAccount = tab.map(login.takesAccountForHost(inTab:)) ?? false
+    let tab = request.origin.flatMap(TabSite.init(origin:))
+    let isForTab = tab.map(login.isFor(site:)) ?? false
+    let mistakesAccount = tab.map { login.takesAccountForHost(inTab: $0.host) } ?? false
     guard mistakesAccount || (settings.restrictsToSite && !isForTab) else { return }
+    // If only the protocol or the port differs, the host alone would not explain the refusal.
+    let place = settings.restrictsToSite ? login.site : login.host
     throw BrowserError(
-      .cannotDecrypt,
-      "this login is for \(String(decoding: login.host, as: UTF8.self)); open that site to use it")
+      .cannotDecrypt, "this login is for \(String(decoding: place, as: UTF8.self)); open that site to use it")
   }
 
   /// Returns the seed of a login; nil if it has none that this user can read.
-  private func seed(of record: ItemRecord) throws(KeyringError) -> SecretSlice? {
-    guard let field = try LoginFields(of: record, in: keyring.index)[FieldName.oneTimePassword] else {
+  private func seed(of record: ItemRecord, _ report: () -> Void) -> SecretSlice? {
+    do throws(KeyringError) {
+      guard let field = try LoginFields(of: record, in: keyring.index)[FieldName.oneTimePassword] else {
+        return nil
+      }
+      return try keyring.readableSecret(of: field, login: record)
+    } catch {
+      report()
       return nil
     }
-    return try keyring.readableSecret(of: field, login: record)
   }
 }
 

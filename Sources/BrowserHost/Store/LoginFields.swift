@@ -7,7 +7,7 @@ internal import Secrets
 package struct LoginFields {
   /// The fields, in the order of their creation.
   package let records: [ItemRecord]
-  private let group: String
+  private let login: ItemRecord
 
   /// Finds the fields. If items of several groups have the name of the login, these are the ones of its own group.
   ///
@@ -16,15 +16,18 @@ package struct LoginFields {
   ///   - index: The index.
   /// - Throws: The errors of `Index.find`.
   package init(of login: ItemRecord, in index: Index) throws(KeyringError) {
-    group = login.group
+    self.login = login
     let found = try index.find(.login(of: login)).items
     let isAlone = !found.contains { $0.field == nil && $0.group != login.group }
     records = found.filter { $0.field != nil && (isAlone || $0.group == login.group) }
   }
 
-  /// The field with a name, that of the login's own group first; nil if there is none.
+  /// The field with a name; nil if there is none.
+  ///
+  /// It has the same readers as the login: a member of another group can create a field of that group for any login. Such
+  /// a field must neither be sent as part of the login nor receive a new secret.
   package subscript(name: String) -> ItemRecord? {
-    records.first { $0.field == name && $0.group == group } ?? records.first { $0.field == name }
+    records.first { $0.field == name && $0.group == login.group && $0.isLocal == login.isLocal }
   }
 }
 

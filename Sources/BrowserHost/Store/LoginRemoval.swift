@@ -12,11 +12,14 @@ package struct LoginRemoval {
 
   /// Removes the login that a request names and all of its fields, in one transaction.
   ///
-  /// - Throws: `notAPasswordFile`; `cannotDelete` if no login has the name; `KeyringError`.
+  /// - Throws: `notAPasswordFile`; `cannotDelete` if no login has the name, or if logins of several groups
+  ///   would have it; `KeyringError`.
   package func remove(_ request: BrowserRequest) throws {
     let name = try LoginName(requested: request.file)
-    guard let name, let login = try LoginSearch(keyring.index, settings).login(named: name).login else {
-      throw BrowserError(.cannotDelete, "no such login; reload the list of the extension")
+    let match = try name.map { try LoginSearch(keyring.index, settings).login(named: $0).match }
+    if case .contested = match { throw BrowserError.contested(.cannotDelete) }
+    guard case .login(let login) = match else {
+      throw BrowserError(.cannotDelete, "no such login; \(BrowserError.reload)")
     }
     let fields = try LoginFields(of: login.record, in: keyring.index).records
     try keyring.delete([login.record] + fields)

@@ -33,11 +33,20 @@ package struct LoginSave {
     }
     if let seed = saved.seed { try Self.check(seed) }
     do {
-      let (login, isDamaged) = try LoginSearch(keyring.index, settings).login(named: name)
-      if let login, exact != nil { return try update(login, saved) }
-      if let login { throw KeyringError.itemExists(login.record.reference) }
+      let (match, isDamaged) = try LoginSearch(keyring.index, settings).login(named: name)
+      switch match {
+      case .login(let login) where exact != nil: return try update(login, saved)
+      case .login(let login): throw KeyringError.itemExists(login.record.reference)
+      case .contested: throw BrowserError.contested(.cannotWrite)
+      case .none: break
+      }
       guard !isDamaged else {
         throw BrowserError(.cannotWrite, "the index is damaged; run `keytree check`")
+      }
+      // The login had this name when the extension made its list. A new login must not replace it.
+      guard !name.isNumbered else {
+        throw BrowserError(
+          .cannotWrite, "the login with this number has another name now; \(BrowserError.reload)")
       }
       try add(saved, name)
       return true
@@ -117,8 +126,7 @@ package struct LoginSave {
       {
         continue
       }
-      // A member of another group must not decide who can read a new secret.
-      new.append(NewField(name: name, record: record?.group == login.group ? record : nil, secret: secret))
+      new.append(NewField(name: name, record: record, secret: secret))
     }
     return new
   }
@@ -150,8 +158,8 @@ package struct LoginSave {
     if let account = saved.account, account != SentLogin.asRead(login.account) {
       changes.set[.account] = AttributeValue(text: account)
     }
-    guard let url = saved.url, url != SentLogin.asRead(login.url) else { return changes }
-    let place = try SavedPlace(url: url)
+    guard let url = saved.url, url != login.url.map(SentLogin.asRead) else { return changes }
+    let place = try SavedPlace(url: url, protocols: settings.protocols)
     if login.record.itemClass == .genericPassword || login.record.attributes[.url] != nil {
       changes.set[.url] = AttributeValue(text: place.url)
     }
@@ -186,7 +194,9 @@ package struct LoginSave {
       throw BrowserError(.cannotWrite, "`%` in a name must be followed by two digits")
     }
     var attributes = Attributes()
-    if let url = saved.url { attributes[.url] = AttributeValue(text: try SavedPlace(url: url).url) }
+    if let url = saved.url {
+      attributes[.url] = AttributeValue(text: try SavedPlace(url: url, protocols: settings.protocols).url)
+    }
     let given = saved.account ?? account
     if let host {
       attributes[.server] = AttributeValue(text: host.host)
@@ -216,10 +226,16 @@ private struct SavedPlace {
   /// The URL without user, query and fragment.
   let url: [UInt8]
 
-  /// - Throws: `cannotWrite` for a URL without a host.
-  init(url: [UInt8]) throws(BrowserError) {
+  /// - Throws: `cannotWrite` for a URL without a host, and for a protocol that no browser may see.
+  init(url: [UInt8], protocols: Set<String>) throws(BrowserError) {
     guard let endpoint = Endpoint(url: url, scheme: WebLogin.defaultScheme) else {
-      throw BrowserError(.cannotWrite, "the line `url` names no host, for example `https://github.com/`")
+      throw BrowserError(
+        .cannotWrite, "the line `url` names no host; enter for example `https://github.com/`")
+    }
+    guard protocols.contains(endpoint.scheme) else {
+      throw BrowserError(
+        .cannotWrite, "the line `url` must begin with `https://` or `http://`",
+        detail: "the setting `browser.protocols` allows other protocols")
     }
     self.endpoint = endpoint
     self.url = Endpoint.publicURL(url)

@@ -35,12 +35,14 @@ package struct LoginSearch {
     ])
   }
 
-  /// Returns the login with a name; nil if there is none.
+  /// Finds the login with a name.
   ///
   /// - Parameter name: The name as the extension sent it.
-  /// - Returns: The login, and true if a damaged line of the index might be another one.
+  /// - Returns: The result, and true if a damaged line of the index might be another login with the name.
   /// - Throws: The errors of `Index.find`.
-  package func login(named name: LoginName) throws(KeyringError) -> (login: WebLogin?, isDamaged: Bool) {
+  package func login(
+    named name: LoginName
+  ) throws(KeyringError) -> (match: LoginNames.Match, isDamaged: Bool) {
     var queries: [Query] = []
     for (host, _) in name.places {
       let server = AttributeValue(text: host)
@@ -50,9 +52,9 @@ package struct LoginSearch {
       queries.append(Query(itemClass: .genericPassword, predicates: [url]))
     }
     // Without a query, the name has an invalid escape, and no login has such a name.
-    guard !queries.isEmpty else { return (nil, false) }
+    guard !queries.isEmpty else { return (.none, false) }
     let found = try found(queries)
-    return (found.names.login(named: name), !found.problems.isEmpty || found.isIndexLost)
+    return (found.names.match(name), !found.problems.isEmpty || found.isIndexLost)
   }
 
   /// - Parameter queries: At least one query.
@@ -75,7 +77,7 @@ package struct LoginSearch {
   }
 }
 
-/// What tells an item from another one that a second query has found, too.
+/// The parts of an item that differ from those of every other one, to recognize an item that a second query has found.
 private struct ItemPlaceKey: Hashable {
   let path: ItemPath
   let isLocal: Bool

@@ -40,7 +40,7 @@ enum BrowserHostCommand: Command {
         + "one-time passwords only if you enable that in the extension.",
       "Settings (`keytree config`): `browser.stores` lists other stores for the extension, `browser.protocols` other "
         + "protocols, `browser.origins` other extensions, each separated by commas. `browser.fetchesPerMinute` limits "
-        + "the number of logins (default: 30). `browser.restrictToSite` refuses a login on a page of another host. "
+        + "the number of logins (default: 30). `browser.restrictToSite` refuses a login on a page of another site. "
         + "`browser.generic` lets the extension store logins whose names have no host.",
     ],
     operands: [origin], options: [install, uninstall, list, printManifest, system, allow, replace],

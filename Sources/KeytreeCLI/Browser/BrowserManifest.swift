@@ -28,15 +28,15 @@ struct BrowserManifest: Equatable {
       + more.filter { BrowserCaller.isOrigin($0) == (family == .chromium) && !published.contains($0) }
   }
 
-  /// Reads a manifest; nil if there is none.
+  /// Reads the manifest of a browser; nil if there is none.
   ///
-  /// - Throws: `UserFileError`, with `EINVAL` if it is not a manifest.
-  init?(at path: String) throws {
-    guard let content = try UserFile.readIfPresent(path, limit: Self.limit) else { return nil }
+  /// - Throws: `UserFileError`, with `EINVAL` if the file is not a manifest.
+  init?(of place: BrowserPlace) throws {
+    guard let content = try place.manifest.read(limit: Self.limit) else { return nil }
     let limits = JSONLimits(size: Self.limit, depth: 8)
-    let value = try? JSONValue(parsing: unsafe content.withBytes { unsafe Array($0) }, limits: limits)
+    let value = try? JSONValue(parsing: content, limits: limits)
     guard case .object(let members)? = value, case .string(let program)? = Self.member("path", members) else {
-      throw UserFileError(action: "read", path: path, errno: Self.invalid)
+      throw UserFileError(action: "read", path: place.manifest.path, errno: Self.invalid)
     }
     self.program = program
     let list = Self.member("allowed_origins", members) ?? Self.member("allowed_extensions", members)

@@ -26,8 +26,8 @@ struct BrowserPlace {
   /// True if the place applies to all users of the machine.
   let isForAllUsers: Bool
 
-  /// The path of the manifest.
-  var manifest: String { "\(folder)/\(Self.file)" }
+  /// The manifest.
+  var manifest: BrowserFile { BrowserFile(path: "\(folder)/\(Self.file)", sandbox: sandbox) }
 
   /// Finds the place of a browser.
   ///

@@ -53,13 +53,13 @@ struct BrowserSetup {
     }
     for place in places {
       // A file that cannot be read is treated like that of another program.
-      let found = try? BrowserManifest(at: place.manifest)
-      let isOther = found?.program != starter(place) && (unsafe access(place.manifest, F_OK) == 0)
+      let found = try? BrowserManifest(of: place)
+      let isOther = found?.program != starter(place).path && place.manifest.exists
       if isOther, !replacing {
         throw CommandError.other(
           .alreadyExists,
           message:
-            "\(place.manifest) makes \(place.title) start another program: \(found?.program ?? "unreadable")",
+            "\(place.manifest.path) makes \(place.title) start another program: \(found?.program ?? "unreadable")",
           hint: "add `\(BrowserHostCommand.replace.display)` to replace it")
       }
     }
@@ -67,10 +67,9 @@ struct BrowserSetup {
     if callers != configured { try allow(callers) }
     for place in places {
       if place.sandbox != nil { try writeWrapper(place) }
-      try UserFile.replacePublic(
-        place.manifest, manifest(place, callers).bytes(for: place.family), in: place.sandbox,
-        isForAllUsers: place.isForAllUsers)
-      call.console.say("Wrote \(place.manifest).")
+      try place.manifest.replace(
+        with: manifest(place, callers).bytes(for: place.family), isForAllUsers: place.isForAllUsers)
+      call.console.say("Wrote \(place.manifest.path).")
       explain(place)
     }
   }
@@ -80,21 +79,20 @@ struct BrowserSetup {
   /// - Throws: `other` if there is none, or if it belongs to another program; `UserFileError`.
   func uninstall(_ places: [BrowserPlace]) throws {
     for place in places {
-      guard let found = try BrowserManifest(at: place.manifest) else {
+      let path = place.manifest.path
+      guard let found = try BrowserManifest(of: place) else {
         throw CommandError.other(
-          .notFound, message: "\(place.manifest) does not exist",
+          .notFound, message: "\(path) does not exist",
           hint: "`keytree browser-host --list` shows what is set up")
       }
-      guard found.program == starter(place) else {
+      guard found.program == starter(place).path else {
         throw CommandError.other(
-          .alreadyExists, message: "\(place.manifest) belongs to another program: \(found.program)",
+          .alreadyExists, message: "\(path) belongs to another program: \(found.program)",
           hint: "remove the file if you do not need that program")
       }
-      if place.sandbox != nil, unsafe access(starter(place), F_OK) == 0 {
-        try UserFile.remove(starter(place))
-      }
-      try UserFile.remove(place.manifest)
-      call.console.say("Removed \(place.manifest).")
+      if place.sandbox != nil { try starter(place).remove() }
+      try place.manifest.remove()
+      call.console.say("Removed \(path).")
     }
   }
 
@@ -104,19 +102,19 @@ struct BrowserSetup {
       ["browser", "manifest", "program", "allowed"], isTerminal: call.console.outputIsTerminal, cellWidth: nil
     )
     var count = 0
-    for place in BrowserPlace.all(call.environment) where unsafe access(place.manifest, F_OK) == 0 {
+    for place in BrowserPlace.all(call.environment) where place.manifest.exists {
       // A file that cannot be read is listed without a program.
-      let found = try? BrowserManifest(at: place.manifest)
+      let found = try? BrowserManifest(of: place)
       let (path, callers) = (found?.program ?? "", found?.callers ?? [])
       count += 1
       if call.globals.json {
         call.console.write([
-          JSONMember("browser", .string(place.title)), JSONMember("manifest", .string(place.manifest)),
+          JSONMember("browser", .string(place.title)), JSONMember("manifest", .string(place.manifest.path)),
           JSONMember("program", .string(path)), JSONMember("allowed", .array(callers.map { .string($0) })),
-          JSONMember("isKeytree", .bool(path == starter(place))),
+          JSONMember("isKeytree", .bool(path == starter(place).path)),
         ])
       } else {
-        table.add([place.title, place.manifest, path, callers.joined(separator: " ")])
+        table.add([place.title, place.manifest.path, path, callers.joined(separator: " ")])
       }
     }
     if !call.globals.json { call.console.write(table) }
@@ -134,12 +132,13 @@ struct BrowserSetup {
   // MARK: Parts
 
   /// The program that a browser starts: the link, or for Flatpak a script that leaves the sandbox.
-  func starter(_ place: BrowserPlace) -> String {
-    place.sandbox.map { "\($0)/data/keytree/\(ProgramName.browserHost.rawValue)" } ?? program
+  func starter(_ place: BrowserPlace) -> BrowserFile {
+    let path = place.sandbox.map { "\($0)/data/keytree/\(ProgramName.browserHost.rawValue)" }
+    return BrowserFile(path: path ?? program, sandbox: place.sandbox)
   }
 
   private func manifest(_ place: BrowserPlace, _ callers: [String]) -> BrowserManifest {
-    BrowserManifest(program: starter(place), for: place.family, allowing: callers)
+    BrowserManifest(program: starter(place).path, for: place.family, allowing: callers)
   }
 
   /// Creates the link that browsers start, next to this program, unless it exists.
@@ -169,7 +168,7 @@ struct BrowserSetup {
   /// Writes the script that leaves the sandbox of a Flatpak.
   private func writeWrapper(_ place: BrowserPlace) throws {
     let script = "#!/bin/sh\nexec flatpak-spawn --host \(program.shellQuoted) \"$@\"\n"
-    try UserFile.replacePublic(starter(place), Array(script.utf8), in: place.sandbox, isExecutable: true)
+    try starter(place).replace(with: Array(script.utf8), isExecutable: true)
   }
 
   /// Says what to do in the browser.

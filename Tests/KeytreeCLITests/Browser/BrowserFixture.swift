@@ -3,6 +3,7 @@ import BrowserHost
 import Foundation
 import KeytreeCLI
 import Personalities
+import Secrets
 import Terminal
 
 /// One answer of the host, as a browser reads it.
@@ -77,10 +78,17 @@ extension CommandFixture {
   func browser(
     input: [UInt8], arguments: [String] = [BrowserMessage.origin], more: [String: String] = [:]
   ) -> BrowserReply {
+    let screen = MemoryOutput()
+    return browser(BytesInput(input, isTerminal: false, screen: screen), arguments: arguments, more: more)
+  }
+
+  /// Runs the host in this process on an input.
+  func browser(
+    _ input: any ConsoleInput, arguments: [String] = [BrowserMessage.origin], more: [String: String] = [:]
+  ) -> BrowserReply {
     let output = MemoryOutput()
     let talk = MemoryOutput()
-    let console = Console(
-      input: BytesInput(input, isTerminal: false, screen: talk), output: output, talk: talk)
+    let console = Console(input: input, output: output, talk: talk)
     let status = Program.status(
       of: arguments.map { Word($0) }, calledAs: .browserHost,
       environment: Environment(variables.merging(more) { $1 }),
@@ -101,4 +109,26 @@ extension CommandFixture {
       action, store: store, stores: stores, origin: origin, enableOTP: enableOTP, more: members)
     return browser(input: BrowserMessage.frame(message), more: more)
   }
+}
+
+/// The pipe of a browser that stops in the middle of a request and does not close it.
+final class StalledInput: ConsoleInput {
+  let isTerminal = false
+  private var rest: ArraySlice<UInt8>
+  /// The longest times that the host would have waited, in seconds; nil for a wait without a limit.
+  private(set) var waits: [Double?] = []
+
+  init(_ bytes: [UInt8]) { rest = bytes[...] }
+
+  func readBytes(count: Int, within seconds: Double?) throws(SecretInputError) -> SecretBytes {
+    waits.append(seconds)
+    guard rest.count >= count else { throw .timedOut }
+    defer { rest = rest.dropFirst(count) }
+    return SecretBytes(copying: rest.prefix(count))
+  }
+
+  func readSecret(prompt: String, limit: Int) throws(SecretInputError) -> SecretBytes { throw .notATerminal }
+  func readLine(unless _: Int32?) throws(SecretInputError) -> String { throw .notATerminal }
+  func readProgramLine(limit: Int) throws(SecretInputError) -> SecretBytes? { throw .timedOut }
+  func readAll(limit: Int) throws(SecretInputError) -> SecretBytes { throw .timedOut }
 }

@@ -1,11 +1,12 @@
 import Arguments
 import CommandSupport
 import Foundation
+import OpenPGP
 import TestSupport
 import Testing
 
 /// The host in this process, with a store without GnuPG.
-@Suite("The host for browsers")
+@Suite("The host for browsers", .serialized)
 struct BrowserHostTests {
   private let world: CommandFixture
 
@@ -106,6 +107,72 @@ struct BrowserHostTests {
     #expect(
       store["storeId"] as? String == "x" && store["storePath"] as? String == "/tmp"
         && store["storeName"] as? String == "X")
+  }
+
+  @Test("the subject of a failure is in its answer")
+  func parameters() {
+    let elsewhere: [String: [String: Any]] = ["x": ["id": "x", "name": "X", "path": "/tmp", "settings": [:]]]
+    let common: Set = ["message", "action", "error"]
+    func about(_ file: String) -> [String: String] {
+      ["file": file, "storeId": "default", "storeName": "pass", "storePath": world.store]
+    }
+    for (reply, action, more) in [
+      (
+        world.ask("list", stores: elsewhere), "list", ["storeId": "x", "storePath": "/tmp", "storeName": "X"]
+      ),
+      (world.ask("fetch", file: "h/a.gpg", storeID: "other"), "fetch", ["storeId": "other"]),
+      (world.ask("fetch", file: "h/a"), "fetch", ["file": "h/a"]),
+      (world.ask("save", file: "h/a", contents: "x"), "save", ["file": "h/a"]),
+      (world.ask("delete", file: "h/a"), "delete", ["file": "h/a"]), (world.ask("steal"), "steal", [:]),
+      (world.ask("fetch", file: "h/a.gpg"), "fetch", about("h/a.gpg")),
+      (world.ask("delete", file: "h/a.gpg"), "delete", about("h/a.gpg")),
+      (world.ask("save", file: "h.example/a.gpg", contents: ""), "save", about("h.example/a.gpg")),
+      (world.ask("save", file: "h/a.gpg", contents: "x"), "save", about("h/a.gpg")),
+      (world.browser(input: [9]), "", [:]),
+      (world.browser(input: BrowserMessage.frame([0x7B])), "", [:]),
+      (world.ask("configure", stores: [:], more: ["KEYTREE_STORE": "/nonexistent/store"]), "configure", [:]),
+    ] as [(BrowserReply, String, [String: String])] {
+      #expect(Set(reply.parameters.keys) == common.union(more.keys), "\(reply.text)")
+      #expect(reply.parameters["action"] as? String == action)
+      for (name, value) in more { #expect(reply.parameters[name] as? String == value) }
+      #expect(reply.object["version"] as? Int == 3_001_002)
+    }
+  }
+
+  @Test("a store that has lost its index has no list and no tree")
+  func lostIndex() throws {
+    add("github.com/alice", "hunter2")
+    try FileManager.default.removeItem(atPath: world.store + "/index")
+    #expect(world.ask("list").code == 18)
+    #expect(world.ask("tree").code == 25)
+    #expect((world.ask("list").parameters["message"] as? String)?.contains("check --repair") == true)
+  }
+
+  @Test("without GnuPG nothing is read or stored")
+  func noGnuPG() throws {
+    add("github.com/alice", "hunter2")
+    let engine = try #require(world.standIn?.engine)
+    engine.refusal = .engineMissing(detail: "gpg is not in /nowhere")
+    let reply = world.ask("fetch", file: "github.com/alice.gpg")
+    #expect(reply.code == 22 && !reply.text.contains("hunter2"))
+    engine.refusal = nil
+    engine.signingRefusal = .engineMissing(detail: "gpg is not in /nowhere")
+    #expect(world.ask("save", file: "github.com/alice.gpg", contents: "new").code == 22)
+    engine.signingRefusal = nil
+    #expect(world.ask("fetch", file: "github.com/alice.gpg").contents.hasPrefix("hunter2\n"))
+  }
+
+  @Test("a request that stops is given up after ten seconds, but the wait for one has no limit")
+  func stalled() {
+    for (bytes, code, waits) in [
+      ([4], 10, [nil, 10]), ([4, 0, 0], 10, [nil, 10]), ([4, 0, 0, 0, 0x7B], 11, [nil, 10, 10]),
+    ] as [([UInt8], Int, [Double?])] {
+      let input = StalledInput(bytes)
+      let reply = world.browser(input)
+      #expect(reply.code == code, "\(reply.text)")
+      #expect((reply.parameters["error"] as? String)?.contains("in time") == true)
+      #expect(input.waits == waits)
+    }
   }
 
   @Test("only an allowed extension gets an answer, and the store is not opened for another one")

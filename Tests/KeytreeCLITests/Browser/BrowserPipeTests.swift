@@ -7,7 +7,7 @@ import Testing
 
 /// The built program with real GnuPG, started as Chrome and Firefox start it: under the name `browserpass-keytree`, with
 /// pipes, in the root folder, and without a terminal.
-@Suite("The host for browsers as a process")
+@Suite("The host for browsers as a process", .serialized)
 struct BrowserPipeTests {
   private let world: CommandFixture
   private let program: String
@@ -25,12 +25,18 @@ struct BrowserPipeTests {
     let output = Pipe()
     let errors = Pipe()
 
-    init(_ program: String, _ arguments: [String], _ variables: [String: String]) throws {
+    /// - Parameter target: where the host writes its answer, instead of to `output`.
+    init(
+      _ program: String, _ arguments: [String], _ variables: [String: String],
+      writingTo target: FileHandle? = nil
+    ) throws {
       process.executableURL = URL(fileURLWithPath: program)
       process.arguments = arguments
       process.environment = variables
       process.currentDirectoryURL = URL(fileURLWithPath: "/")
-      (process.standardInput, process.standardOutput, process.standardError) = (input, output, errors)
+      (process.standardInput, process.standardOutput, process.standardError) = (
+        input, target ?? output, errors
+      )
       try process.run()
     }
 
@@ -52,6 +58,19 @@ struct BrowserPipeTests {
 
   private func start(_ arguments: [String] = [BrowserMessage.origin]) throws -> Host {
     try Host(program, arguments, world.variables)
+  }
+
+  /// Returns an output that nobody reads, so that each write fails with `EPIPE`.
+  ///
+  /// A process that another test forks at this moment can keep the reading end of a pipe open. A socket that is shut
+  /// down has no reader, whoever holds it.
+  private func abandonedOutput() throws -> FileHandle {
+    var ends: [Int32] = [-1, -1]
+    try #require(
+      unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0)
+    try #require(shutdown(ends[0], Int32(SHUT_WR)) == 0)
+    close(ends[1])
+    return FileHandle(fileDescriptor: ends[0], closeOnDealloc: true)
   }
 
   private func ask(_ action: String, _ more: [String: Any] = [:]) throws -> BrowserReply {
@@ -133,8 +152,7 @@ struct BrowserPipeTests {
 
   @Test("a browser that has gone ends the host without a signal")
   func closedOutput() throws {
-    let host = try start()
-    try host.output.fileHandleForReading.close()
+    let host = try Host(program, [BrowserMessage.origin], world.variables, writingTo: abandonedOutput())
     host.write(BrowserMessage.frame(BrowserMessage.make("list", store: world.store)))
     try host.input.fileHandleForWriting.close()
     host.process.waitUntilExit()

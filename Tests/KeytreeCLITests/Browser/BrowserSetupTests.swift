@@ -1,6 +1,7 @@
 import Arguments
 import CommandSupport
 import Foundation
+import Glibc
 import Personalities
 import TestSupport
 import Testing
@@ -8,7 +9,7 @@ import Testing
 @testable import KeytreeCLI
 @testable import Terminal
 
-@Suite("The setup of browsers")
+@Suite("The setup of browsers", .serialized)
 struct BrowserSetupTests {
   private let world: CommandFixture
   private let home: String
@@ -77,19 +78,19 @@ struct BrowserSetupTests {
     let other = #"{"name":"com.github.browserpass.native","path":"/usr/bin/other","allowed_extensions":[]}"#
     for content in [other, "not JSON"] {
       try FileManager.default.createDirectory(atPath: place.folder, withIntermediateDirectories: true)
-      try content.write(toFile: place.manifest, atomically: false, encoding: .utf8)
+      try content.write(toFile: place.manifest.path, atomically: false, encoding: .utf8)
       let error = #expect(throws: CommandError.self) {
         _ = try with { setup, _ in try setup.install([place], allowing: [], replacing: false) }
       }
       if case .other(let code, let message, _)? = error {
-        #expect(code == .alreadyExists && message.contains(place.manifest))
+        #expect(code == .alreadyExists && message.contains(place.manifest.path))
       }
-      #expect(try text(place.manifest) == content)
+      #expect(try text(place.manifest.path) == content)
     }
-    try other.write(toFile: place.manifest, atomically: false, encoding: .utf8)
+    try other.write(toFile: place.manifest.path, atomically: false, encoding: .utf8)
     #expect(throws: CommandError.self) { _ = try with { setup, _ in try setup.uninstall([place]) } }
     _ = try with { setup, _ in try setup.install([place], allowing: [], replacing: true) }
-    #expect(try text(place.manifest).contains("browserpass-keytree"))
+    #expect(try text(place.manifest.path).contains("browserpass-keytree"))
   }
 
   @Test("uninstall removes what install has written")
@@ -113,7 +114,7 @@ struct BrowserSetupTests {
         places("firefox", "chromium"), allowing: [chrome, "own@example", chrome], replacing: false)
     }
     let (firefox, chromium) = (
-      try text(places("firefox")[0].manifest), try text(places("chromium")[0].manifest)
+      try text(places("firefox")[0].manifest.path), try text(places("chromium")[0].manifest.path)
     )
     #expect(firefox.contains(#"["browserpass@maximbaz.com","own@example"]"#))
     #expect(chromium.contains(chrome) && !chromium.contains("own@example"))
@@ -170,7 +171,8 @@ struct BrowserSetupTests {
     #expect(try diagnoses().first?.state == .wrong)
     let chromium = places("chromium")[0]
     try FileManager.default.createDirectory(atPath: chromium.folder, withIntermediateDirectories: true)
-    try #"{"path":"/usr/bin/other"}"#.write(toFile: chromium.manifest, atomically: false, encoding: .utf8)
+    try #"{"path":"/usr/bin/other"}"#.write(
+      toFile: chromium.manifest.path, atomically: false, encoding: .utf8)
     #expect(
       try diagnoses().contains {
         $0.state == .note && $0.text.contains("starts another program: /usr/bin/other")
@@ -183,7 +185,7 @@ struct BrowserSetupTests {
     try "pinentry-program \(pinentry)\n".write(
       toFile: gnupg + "/gpg-agent.conf", atomically: false, encoding: .utf8)
     #expect(try diagnoses().contains { $0.text.contains("pinentry-curses needs a terminal") })
-    try "junk".write(toFile: chromium.manifest, atomically: false, encoding: .utf8)
+    try "junk".write(toFile: chromium.manifest.path, atomically: false, encoding: .utf8)
     #expect(try diagnoses().contains { $0.state == .wrong && $0.text.contains("is not a manifest") })
   }
 
@@ -207,6 +209,49 @@ struct BrowserSetupTests {
     #expect(throws: UserFileError.self) {
       _ = try with { setup, _ in try setup.install([place], allowing: [], replacing: false) }
     }
-    #expect(!FileManager.default.fileExists(atPath: home + "/elsewhere/keytree/browserpass-keytree"))
+    #expect(try FileManager.default.contentsOfDirectory(atPath: home + "/elsewhere").isEmpty)
+  }
+
+  @Test("uninstall removes nothing behind a link that a sandbox has made")
+  func sandboxUninstall() throws {
+    let place = try #require(places("flatpak:org.chromium.Chromium").first)
+    let sandbox = try #require(place.sandbox)
+    _ = try with { setup, _ in try setup.install([place], allowing: [], replacing: false) }
+    // The browser moves both folders out of the way, and shows links to folders of the user instead.
+    for (name, file) in [("data/keytree", "browserpass-keytree"), ("config", nil)] as [(String, String?)] {
+      let outside = home + "/outside-" + name.replacingOccurrences(of: "/", with: "-")
+      try FileManager.default.moveItem(atPath: "\(sandbox)/\(name)", toPath: outside)
+      try FileManager.default.createSymbolicLink(atPath: "\(sandbox)/\(name)", withDestinationPath: outside)
+      #expect(throws: UserFileError.self) { _ = try with { setup, _ in try setup.uninstall([place]) } }
+      if let file { #expect(FileManager.default.fileExists(atPath: "\(outside)/\(file)")) }
+    }
+    let left = home + "/outside-config/chromium/NativeMessagingHosts/\(BrowserPlace.file)"
+    #expect(FileManager.default.fileExists(atPath: left))
+    // Such a manifest is listed without the program behind the link, and not replaced.
+    let list = try with { setup, _ in setup.list() }.data
+    #expect(list.contains(place.manifest.path) && !list.contains("browserpass-keytree"))
+    #expect(throws: UserFileError.self) {
+      _ = try with { setup, _ in try setup.install([place], allowing: [], replacing: true) }
+    }
+  }
+
+  @Test("a pipe in the place of a manifest is not waited for", .timeLimit(.minutes(1)))
+  func pipes() throws {
+    for place in places("firefox", "flatpak:org.mozilla.firefox") {
+      try FileManager.default.createDirectory(atPath: place.folder, withIntermediateDirectories: true)
+      #expect(unsafe mkfifo(place.manifest.path, 0o600) == 0)
+      let list = try with { setup, _ in setup.list() }.data
+      #expect(list.contains("\(place.manifest.path)\t\t\n"))
+      _ = try with { setup, call in
+        _ = try setup.install(places("chromium"), allowing: [], replacing: true)
+        let diagnoses = BrowserExamination(call, nil).diagnoses(with: setup)
+        #expect(diagnoses.contains { $0.text.contains("\(place.manifest.path) is not a manifest") })
+      }
+      #expect(throws: CommandError.self) {
+        _ = try with { setup, _ in try setup.install([place], allowing: [], replacing: false) }
+      }
+      _ = try with { setup, _ in try setup.install([place], allowing: [], replacing: true) }
+      #expect(try text(place.manifest.path).contains("browserpass"))
+    }
   }
 }
