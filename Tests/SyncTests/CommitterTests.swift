@@ -7,7 +7,7 @@ import Sync
 import TestSupport
 import Testing
 
-@Suite("Commits")
+@Suite("Commits", .serialized)
 struct CommitterTests {
   /// The change of one transaction, and the subject of its commit.
   static let changes: [(@Sendable (SyncWorld, ItemRecord) throws -> Void, String)] = [

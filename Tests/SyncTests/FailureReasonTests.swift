@@ -2,7 +2,7 @@ import Testing
 
 @testable import Sync
 
-@Suite("The reason why git failed")
+@Suite("The reason why git failed", .serialized)
 struct FailureReasonTests {
   /// Standard error of git, and the reason in it.
   static let cases: [(String, String)] = [

@@ -6,7 +6,7 @@ import Sync
 import TestSupport
 import Testing
 
-@Suite("Git")
+@Suite("Git", .serialized)
 struct GitTests {
   /// The version that a program called git prints, and the expected error.
   static let versions: [(String, GitError?)] = [

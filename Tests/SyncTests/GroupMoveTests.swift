@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Tests received items that have moved to another group. Alice is in `default` and `ops`, Bob only in `default`.
-@Suite struct GroupMoveTests {
+@Suite(.serialized) struct GroupMoveTests {
   private static let bob = EngineDouble.fingerprint(2)
 
   /// Creates two clones of Alice without items.
@@ -209,6 +209,10 @@ import Testing
     _ = try clones.git(0, "push", "--quiet", "origin", "main")
     let report = try clones.sync(1)
     #expect(report.hasNewPolicy && report.refused.map(\.reason) == [.record(.mismatch(.unauthorizedMove))])
+    // Nothing is sent under a policy that is not accepted, also not by the next run.
+    #expect(report.isUnsent && report.sent == 0)
+    #expect(try clones.sync(1).sent == 0)
+    _ = try clones.git(1, "push", "--quiet", "origin", "main")
     // The store has that policy until a user accepts or reverts it; until then no move is checked.
     _ = try clones.git(0, "fetch", "--quiet")
     _ = try clones.git(0, "reset", "--quiet", "--hard", "origin/main")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Sync
 
-@Suite struct HistoryPackingTests {
+@Suite(.serialized) struct HistoryPackingTests {
   private func packs(_ world: SyncWorld) throws -> [String] {
     try FileManager.default.contentsOfDirectory(atPath: "\(world.path)/.git/objects/pack")
       .filter { $0.hasSuffix(".pack") }

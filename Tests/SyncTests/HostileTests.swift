@@ -5,7 +5,7 @@ import Sync
 import TestSupport
 import Testing
 
-@Suite("Hostile repositories")
+@Suite("Hostile repositories", .serialized)
 struct HostileTests {
   /// Settings that make plain git run a program, and a plain command that triggers it.
   static let settings: [(key: String, value: String, command: [String])] = [

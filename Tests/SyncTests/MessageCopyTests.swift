@@ -9,7 +9,7 @@ import Testing
 /// Tests the search for files of other programs that are copies of encrypted files.
 ///
 /// Eve is a member of another group. She cannot read the items of the first clone, but she can copy their files.
-@Suite struct MessageCopyTests {
+@Suite(.serialized) struct MessageCopyTests {
   private let clones: SyncClones
   private let bank: ItemRecord
   private var store: StandInStore { clones.world.store }

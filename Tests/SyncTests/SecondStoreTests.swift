@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Tests two stores in one repository. Each treats the files of the other as files that do not belong to it.
-@Suite("Two stores in one repository") struct SecondStoreTests {
+@Suite("Two stores in one repository", .serialized) struct SecondStoreTests {
   /// Two clones of a repository with a store in a folder or at the top.
   private struct World {
     let sync: SyncWorld

@@ -5,7 +5,7 @@ import Sync
 import TestSupport
 import Testing
 
-@Suite("Set-up of clones")
+@Suite("Set-up of clones", .serialized)
 struct SetupTests {
   /// The folder of a store in a work tree.
   static let prefixes = ["", "store/", "st [o]*re/", "a\"b/ü/"]

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Tests where a store can be, and how its repository can be set up.
-@Suite struct SyncPlacesTests {
+@Suite(.serialized) struct SyncPlacesTests {
   private func sync(_ world: SyncWorld, _ path: String) throws -> Synchronization.Report {
     let repository = try #require(try Repository.find(store: path, git: world.makeGit))
     return try Synchronization(

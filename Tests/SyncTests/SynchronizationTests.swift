@@ -6,7 +6,7 @@ import Sync
 import TestSupport
 import Testing
 
-@Suite struct SynchronizationTests {
+@Suite(.serialized) struct SynchronizationTests {
   private static func set(_ name: AttributeName, _ value: String) -> AttributeChanges {
     var attributes = Attributes()
     attributes[name] = .string(value)

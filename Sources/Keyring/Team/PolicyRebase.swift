@@ -10,6 +10,20 @@ package struct PolicyRebase: Sendable {
   package let keyring: Keyring
   /// The edits of this machine that the remote's policy lacks.
   package let edits: [PolicyEdit]
+  /// The edits that cannot be applied, because the remote's policy has removed this user.
+  package let dropped: [PolicyEdit]
+
+  /// The people to whom the dropped edits gave access. Items of this clone are encrypted to them, also in commits that
+  /// are not sent yet.
+  package var droppedReaders: [Fingerprint] {
+    let people = dropped.compactMap { edit -> Fingerprint? in
+      switch edit {
+      case .add(let person, _, _, _), .key(let person, _), .join(let person, _): person
+      default: nil
+      }
+    }
+    return Set(people).subtracting([keyring.trusted.signer]).sorted()
+  }
   /// The key files that the edits need.
   package let keys: [Fingerprint: [UInt8]]
 }
@@ -26,7 +40,7 @@ extension Keyring {
   ///   - path: The store's folder, with the remote's policy in it.
   ///   - host: The properties of this machine.
   ///   - past: The policies in the history.
-  /// - Returns: The edits; none if the policy in the store already has them.
+  /// - Returns: The edits; none if the policy in the store already has them, or if this user may not make them.
   /// - Throws: `KeyringError.team` with `noCommonPolicy`; `.policyNotTrusted` when the policy in the store cannot be
   ///   verified; `.engine`, or a file error.
   package static func reapply(
@@ -36,17 +50,12 @@ extension Keyring {
     let mine = try TrustedPolicy(in: tree, stateBase: host.stateBase)
     let last = try PolicyAcceptance.step(in: tree)
     let engine = host.engine(for: mine.policy.keyring, keys: mine.keys)
-    var ancestors: [ContentDigest: PolicyStep] = [:]
-    var previous = mine.policy.previous
-    while let digest = previous, ancestors[digest] == nil, let step = past[digest] {
-      ancestors[digest] = step
-      // The ancestors of a policy that cannot be read are not known.
-      previous = (try? Policy.parse(step.bytes))?.previous
-    }
+    let ancestors = Dictionary(
+      mine.policy.ancestors(in: past).map { ($0.digest, $0) }, uniquingKeysWith: { first, _ in first })
     let own = ContentDigest(of: mine.policy.encode())
     if last.digest == own {
       return PolicyRebase(
-        accepted: mine.policy, keyring: try open(at: path, host: host), edits: [], keys: [:])
+        accepted: mine.policy, keyring: try open(at: path, host: host), edits: [], dropped: [], keys: [:])
     }
     if let old = ancestors[last.digest] {
       // The store has an ancestor of the accepted policy: an old version was restored.
@@ -75,10 +84,19 @@ extension Keyring {
       }
     }
     let trusted = TrustedPolicy(
-      policy: theirs.policy, signer: mine.signer, keys: theirs.keys, replacing: mine.pin)
-    let keyring = Keyring(tree: tree, trusted: trusted, engine: engine.with(keys: theirs.keys), host: host)
+      policy: theirs.policy, signer: mine.signer, keys: theirs.keys, replacing: (mine.policy, mine.pin))
+    // Items of this machine may be signed by people whom the remote has removed.
+    let keyring = Keyring(
+      tree: tree, trusted: trusted, engine: engine.with(keys: mine.keys.merging(theirs.keys) { $1 }),
+      host: host)
     let missing = edits.filter { !keyring.policy.has($0) }
-    return PolicyRebase(accepted: mine.policy, keyring: keyring, edits: missing, keys: keys)
+    // Otherwise the clone of a removed admin could never accept another policy, because `trust` needs a member.
+    // A member who is no longer an admin gets an error instead: the clone of a member is sent, with items that are
+    // encrypted to the readers of these edits, and nobody has accepted those.
+    let isRemoved = !theirs.policy.isMember(mine.signer)
+    return PolicyRebase(
+      accepted: mine.policy, keyring: keyring, edits: isRemoved ? [] : missing,
+      dropped: isRemoved ? missing : [], keys: keys)
   }
 
   /// Accepts a verified policy.
@@ -90,6 +108,24 @@ extension Keyring {
       policy: policy, bytes: policy.encode(), keys: trusted.keys, signer: trusted.signer,
       replacing: trusted.pin)
     guard isWritten else { throw .team(.overtaken) }
+  }
+
+  /// Returns a keyring with an ancestor of the accepted policy, to verify records that were signed while that was in
+  /// force.
+  ///
+  /// - Parameters:
+  ///   - step: The earlier policy.
+  ///   - past: The policies in the history.
+  /// - Returns: The keyring; nil if the policy is not an ancestor of the accepted one, or is the accepted one.
+  /// - Throws: `KeyringError.policyNotTrusted` if a key file of the earlier policy is missing.
+  package func judge(
+    ofAncestor step: PolicyStep, past: HistoricalPolicies
+  ) throws(KeyringError) -> Keyring? {
+    guard policy.ancestors(in: past).contains(where: { $0.digest == step.digest }) else { return nil }
+    let link = try Self.link(step, like: trusted, in: past)
+    return Keyring(
+      tree: tree, trusted: TrustedPolicy(policy: link.policy, signer: trusted.signer, keys: link.keys),
+      engine: engine.with(keys: link.keys), host: host)
   }
 
   /// Returns an ancestor of the accepted policy, with the key files that it names or that were accepted later.
@@ -118,6 +154,21 @@ extension Keyring {
 }
 
 extension Policy {
+  /// Returns the policies before this one by their digests, the latest first.
+  ///
+  /// - Parameter past: The policies in the history.
+  fileprivate func ancestors(in past: HistoricalPolicies) -> [PolicyStep] {
+    var found: [PolicyStep] = []
+    var seen: Set<ContentDigest> = []
+    var next = previous
+    while let digest = next, seen.insert(digest).inserted, let step = past[digest] {
+      found.append(step)
+      // The ancestors of a policy that cannot be read are not known.
+      next = (try? Policy.parse(step.bytes))?.previous
+    }
+    return found
+  }
+
   /// Returns true if an edit would change nothing.
   fileprivate func has(_ edit: PolicyEdit) -> Bool {
     // An invalid edit is reported when it is applied.

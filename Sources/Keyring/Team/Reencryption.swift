@@ -19,6 +19,8 @@ struct Reencryption: Sendable {
     let needsEncryption: Bool
     /// True if a member of the group cannot decrypt the item yet.
     let lacksReaders: Bool
+    /// True if the signer is a member of the group.
+    let isSigned: Bool
     /// The conflict copy; nil for an item in the store.
     let copy: ConflictCopy?
 
@@ -37,6 +39,8 @@ struct Reencryption: Sendable {
     case prepared(Piece)
     /// The item has changed since it was found. It is checked again later.
     case overtaken
+    /// Another member will re-encrypt the item.
+    case left
     /// The item cannot be decrypted here, or is damaged.
     case failed(ItemReference, KeyringError)
   }
@@ -46,9 +50,11 @@ struct Reencryption: Sendable {
 
   /// The groups whose items may be outdated: those with changed members or keys, or all groups if the policy does not
   /// change. Faults in other groups are not part of this change.
+  ///
+  /// A policy that replaces the accepted one differs from it in any group.
   private var groups: Set<String> {
     let (old, new) = (keyring.policy.groups, successor.policy.groups)
-    if keyring.policy == successor.policy { return Set(new.keys) }
+    if keyring.policy == successor.policy || keyring.trusted.isReplacing { return Set(new.keys) }
     return Set(
       new.keys.filter { group in
         old[group] != new[group]
@@ -78,7 +84,12 @@ struct Reencryption: Sendable {
       all.records.filter { groups.contains($0.record.group) }.map { ($0, nil) }
     for copy in try keyring.conflictCopies()
     where copy.signer != nil && groups.contains(copy.record.group) {
-      candidates.append((try keyring.storedItem(of: copy).verified, copy))
+      do throws(KeyringError) {
+        candidates.append((try keyring.storedItem(of: copy).verified, copy))
+      } catch {
+        // Nobody can read a copy whose encrypted file is missing. `check` reports it.
+        guard case .itemDamaged(_, .missing) = error else { throw error }
+      }
     }
     let expected = try recipients(ofGroups: Set(candidates.map(\.verified.record.group)))
     let found = candidates
@@ -104,7 +115,9 @@ struct Reencryption: Sendable {
         throw .engine(error, record.reference)
       }
       let lacksReaders = !readers.isSuperset(of: successor.policy.groups[record.group] ?? [])
-      return Outdated(verified: verified, needsEncryption: !isRight, lacksReaders: lacksReaders, copy: copy)
+      return Outdated(
+        verified: verified, needsEncryption: !isRight, lacksReaders: lacksReaders, isSigned: isSigned,
+        copy: copy)
     }.compactMap { $0 }
   }
 
@@ -175,7 +188,7 @@ struct Reencryption: Sendable {
       switch outcome {
       case .prepared(let piece): pieces.append(piece)
       case .failed(let reference, let error): failed.append((reference, error))
-      case .overtaken: break
+      case .overtaken, .left: break
       }
     }
     if let first = failed.first {
@@ -210,8 +223,21 @@ struct Reencryption: Sendable {
       return .prepared(Piece(outdated: outdated, item: item))
     } catch {
       guard error.isAboutOneItem else { throw error }
+      if leaves(outdated, after: error) { return .left }
       return .failed(record.reference, error)
     }
+  }
+
+  /// Returns true if an item stays as it is, although its recipients differ from the members of its group.
+  ///
+  /// Both sides of a merge may have created the same group, or have added items to a group that one of them has left.
+  /// Changes of people that are reapplied on top of the remote's policy must not fail because of items that only other
+  /// members can decrypt. Those members re-encrypt them, as after any merge.
+  private func leaves(_ outdated: Outdated, after error: KeyringError) -> Bool {
+    guard keyring.trusted.isReplacing, outdated.isSigned, case .engine(.notARecipient, _) = error else {
+      return false
+    }
+    return true
   }
 
   /// Writes new versions to the store. Items that were changed or added since are prepared here.
@@ -232,6 +258,7 @@ struct Reencryption: Sendable {
         piece = prepared
       } else {
         guard let fresh = try prepare([outdated], keepsMessages: false, progress: { _, _ in }).first else {
+          if keyring.trusted.isReplacing, outdated.isSigned { continue }
           throw .itemDamaged(outdated.record.reference, .notAsRecorded)
         }
         piece = fresh

@@ -27,7 +27,14 @@ struct PolicyMerge {
     let merge = try Keyring.reapply(at: path, host: host, past: past)
     try tell(merge)
     guard !merge.edits.isEmpty else {
+      try confirmDroppedReaders(of: merge)
       try merge.keyring.accept()
+      if !merge.dropped.isEmpty {
+        call.console.complain(
+          "keytree: warning: your changes of people and groups were not reapplied, because an admin has removed you"
+        )
+        call.console.complain("hint: ask an admin to make the changes")
+      }
       return false
     }
     let change = try merge.keyring.plan(merge.edits, newKeys: merge.keys)
@@ -41,6 +48,25 @@ struct PolicyMerge {
       call.console.say("  " + line)
     }
     return true
+  }
+
+  /// Asks for confirmation if people were given access whom no admin of the remote's policy has added. If this user is
+  /// added again, the next run sends the commits with items that are encrypted to them.
+  private func confirmDroppedReaders(of merge: PolicyRebase) throws {
+    let readers = merge.droppedReaders
+    if readers.isEmpty { return }
+    call.console.complain(
+      "keytree: warning: your changes gave access to people whom the remote does not accept, and commits of this clone "
+        + "are encrypted to them:")
+    for person in readers {
+      call.console.complain("  \(person.text)  \(merge.accepted.people[person]?.name ?? "unknown")")
+    }
+    call.console.complain(
+      "hint: nothing is sent now; if an admin adds you again, `keytree sync` sends these commits; a new clone does not "
+        + "have them")
+    guard try call.console.confirm("Accept the policy, and keep these commits") else {
+      throw TerminalError.cancelled(action: "nothing was accepted")
+    }
   }
 
   /// Reports the remote changes, and asks for confirmation if they add people, readers or admins.

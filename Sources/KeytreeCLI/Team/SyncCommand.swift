@@ -63,10 +63,12 @@ enum SyncCommand: Command {
     try call.setUp(repository)
     var report = try synchronize(call, keyring, repository, options)
     let (changed, problem) = try settlePeople(&report, options, call)
-    if changed {
+    let current = try call.openKeyring()
+    if changed || (report.isUnsent && current.distrust == nil) {
       try call.commitPending()
-      let second = try synchronize(call, try call.openKeyring(), repository, options)
-      report.add(second)
+      // The remote's policy was accepted, and the local changes were reapplied on top of it.
+      options.takesTheirPolicy = false
+      report.add(try synchronize(call, current, repository, options))
     }
     SyncReport(report, pullsOnly: options.pullsOnly).print(call)
     try checkPolicy(report, call)

@@ -39,7 +39,8 @@ struct SyncReport {
     if report.received > 0 { lines.append("Received \(count(report.received, "change")).") }
     if report.sent > 0 { lines.append("Sent \(count(report.sent, "change")).") }
     if lines.isEmpty {
-      lines.append(pullsOnly ? "The remote has nothing new." : "Already up to date.")
+      let mayDiffer = pullsOnly || report.withheld > 0
+      lines.append(mayDiffer ? "The remote has nothing new." : "Already up to date.")
     }
     if report.signed > 0 {
       lines.append("Merged \(count(report.signed, "item")) that both sides changed.")
@@ -69,7 +70,31 @@ struct SyncReport {
       }
       + report.deletions.map { deletion in
         "Deleted \(deletion.record.reference.text)\(by(deletion.committer))."
-      }
+      } + abandoned + withheld
+  }
+
+  /// The warnings about versions of this clone that others have refused, and where they are.
+  private var abandoned: [String] {
+    let lines = report.abandoned.map { item in
+      "keytree: warning: the version of \(item.record.reference.text) in this clone was refused, because no member of "
+        + "the group \(item.record.group) has signed it; "
+        + (item.isReplaced ? "another version has replaced it" : "it was removed")
+    }
+    guard let first = report.abandoned.first else { return [] }
+    return lines + [
+      "hint: the history keeps it: `keytree history \(first.record.reference.text.shellWord)` shows the commits"
+    ]
+  }
+
+  /// The warning about changes that are not sent.
+  private var withheld: [String] {
+    if report.withheld == 0 { return [] }
+    let (verb, pronoun) = report.withheld == 1 ? ("was", "it stays") : ("were", "they stay")
+    return [
+      "keytree: warning: \(count(report.withheld, "change")) \(verb) not sent, because an admin has removed you from "
+        + "the keyring; \(pronoun) in this clone",
+      "hint: if an admin adds you again, the next `keytree sync` sends what your groups allow",
+    ]
   }
 
   /// The warnings about files of other programs. The first lines name the files; the last one says what to do.
@@ -97,6 +122,7 @@ struct SyncReport {
 
   private var json: [JSONMember] {
     [
+      JSONMember("abandoned", .array(report.abandoned.map { .string($0.record.reference.text) })),
       JSONMember("deleted", .array(report.deletions.map { .string($0.record.reference.text) })),
       JSONMember("notAdopted", .array(report.foreignFiles.map { .string($0.path) })),
       JSONMember("refused", .array(report.refused.map { .string($0.path) })),
@@ -108,6 +134,7 @@ struct SyncReport {
       JSONMember("received", .integer(Int64(report.received))),
       JSONMember("resealed", .integer(Int64(report.resealed))),
       JSONMember("sent", .integer(Int64(report.sent))),
+      JSONMember("withheld", .integer(Int64(report.withheld))),
     ]
   }
 }

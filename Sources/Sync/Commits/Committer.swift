@@ -232,6 +232,7 @@ package struct Committer: Sendable {
     var content = plan.content
     if content.size > Self.pieceSize { try store(&content, plan.hash) }
     let files = content
+    let sides = try interruptedMerge(plan)
     // The two commands are independent, and each waits for the disk.
     _ = try WorkerPool(workers: 2).map(2) { (number) in
       if number == 0 {
@@ -244,8 +245,24 @@ package struct Committer: Sendable {
         }
       return try repository.git.run(
         CommitContent.importCommand,
-        input: files.stream(message: plan.message, committer: committer.line, isFirst: plan.isFirst))
+        input: files.stream(
+          message: plan.message, committer: committer.line, isFirst: plan.isFirst, merging: sides))
     }
+    if sides != nil { try repository.git.run(["update-ref", "-d", Repository.merging]) }
+  }
+
+  /// Returns the sides of an interrupted merge that has changed the store, which this commit completes; nil for an
+  /// ordinary commit.
+  private func interruptedMerge(_ plan: Plan) throws -> MergedCommits? {
+    let git = repository.git
+    guard case .bytes(let policy)? = plan.content.files[repository.prefix + StoreLayout.policy],
+      let theirs = try git.commit(Repository.merging), let head = try git.commit("HEAD")
+    else { return nil }
+    // Only the merge can have placed this policy. If it was interrupted earlier, the store does not have it.
+    let place = "\(theirs):\(repository.prefix)\(StoreLayout.policy)"
+    let name = try ObjectReader(git: git).names(of: [place])[place]
+    guard name == plan.hash.blobName(of: policy), try !git.isAncestor(theirs, of: head) else { return nil }
+    return MergedCommits(branch: "HEAD", ours: head, theirs: theirs)
   }
 
   /// Resets the store's files in git's index to the last commit.

@@ -44,6 +44,15 @@ package struct IncomingDeletion: Sendable, Equatable {
   package var committer: String?
 }
 
+/// A local version of an item that the remote has refused, because no member of the group of the item has signed it, for
+/// example after its author has left the group. The history keeps it.
+package struct AbandonedItem: Sendable, Equatable {
+  /// The record of the version.
+  package let record: ItemRecord
+  /// True if the remote has another version, which replaces this one; false if the item is removed.
+  package let isReplaced: Bool
+}
+
 /// A file that another program has added or changed and that the remote has sent. No member has signed it.
 package struct IncomingForeignFile: Sendable, Equatable {
   /// The path of the file in the store.
@@ -73,6 +82,8 @@ package struct MergedFiles: Sendable {
   package var refused: [RefusedChange] = []
   /// The items that the remote has deleted.
   package var deletions: [IncomingDeletion] = []
+  /// The local versions of items that the remote has refused.
+  package var abandoned: [AbandonedItem] = []
   /// The files of the remote that other programs have added or changed and that can be adopted.
   package var foreignFiles: [IncomingForeignFile] = []
   /// Items for which the remote has an older version, which is kept as a conflict copy.

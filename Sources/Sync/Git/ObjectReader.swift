@@ -58,15 +58,26 @@ struct ObjectReader {
   ///   - commits: The commits whose histories are searched, as arguments of `git rev-list`.
   /// - Throws: The errors of `Git.run`; a list of more than ten million names is too long.
   func pastNames(of files: some Collection<String>, in commits: [String]) throws -> [String] {
-    if files.isEmpty { return [] }
-    let output: [UInt8] = try git.run(
-      ["rev-list", "--full-history", "--objects", "--filter=object:type=blob"] + commits + ["--"]
-        + Set(files).sorted(), limit: Self.limit)
-    // `<name> <path>` for the contents of files; a commit has no path.
-    return output.split(separator: UInt8(ascii: "\n")).compactMap { line in
-      line.firstIndex(of: UInt8(ascii: " ")).map { String(decoding: line[..<$0], as: UTF8.self) }
+    let paths = Set(files).sorted()
+    var names: [String] = []
+    var known: Set<String> = []
+    for start in stride(from: 0, to: paths.count, by: Self.pathsPerCommand) {
+      let piece = paths[start..<min(start + Self.pathsPerCommand, paths.count)]
+      let output: [UInt8] = try git.run(
+        ["rev-list", "--full-history", "--objects", "--filter=object:type=blob"] + commits + ["--"] + piece,
+        limit: Self.limit)
+      for line in output.split(separator: UInt8(ascii: "\n")) {
+        // `<name> <path>` for the contents of files; a commit has no path.
+        guard let end = line.firstIndex(of: UInt8(ascii: " ")) else { continue }
+        let name = String(decoding: line[..<end], as: UTF8.self)
+        if known.insert(name).inserted { names.append(name) }
+      }
     }
+    return names
   }
+
+  /// The maximum number of paths in a command line, whose length is limited (execve(2)).
+  private static let pathsPerCommand = 256
 
   /// The metadata of a file content.
   struct Info {

@@ -20,6 +20,9 @@ struct IncomingItems {
   private(set) var olderVersions: [ItemRecord] = []
 
   private let base: [ItemPath: VerifiedRecord]
+  /// The versions of the merge base, and the last versions that members have signed of items that no member has signed
+  /// there.
+  private let signed: [ItemPath: VerifiedRecord]
   /// The local items by path.
   private let mine: [ItemPath: VerifiedRecord]
   private let files: ItemFiles
@@ -31,6 +34,7 @@ struct IncomingItems {
   /// - Parameters:
   ///   - contents: The items of the remote.
   ///   - base: The versions of the merge base.
+  ///   - hidden: The last versions that members have signed of items that no member has signed in the merge base.
   ///   - mine: The local items.
   ///   - files: The files of all these items.
   ///   - theirs: The commit of the remote.
@@ -38,11 +42,13 @@ struct IncomingItems {
   ///   - baseCommit: The merge base.
   init(
     _ contents: [ItemPath: ItemFiles.Content], base: [ItemPath: VerifiedRecord],
-    mine: [ItemPath: ItemFiles.Content], in files: ItemFiles, of theirs: String, instead ours: String,
+    hidden: [ItemPath: VerifiedRecord], mine: [ItemPath: ItemFiles.Content], in files: ItemFiles,
+    of theirs: String, instead ours: String,
     since baseCommit: String
   ) {
     (self.base, self.files, self.theirs, self.ours) = (base, files, theirs, ours)
     self.mine = mine.compactMapValues(\.verified)
+    signed = base.merging(hidden) { version, _ in version }
     for path in files.paths.sorted() {
       let isUnchanged = files.secretName(path, at: theirs) == files.secretName(path, at: baseCommit)
       let isFree = base[path] == nil && (mine[path]?.isNotAdopted ?? true)
@@ -61,6 +67,21 @@ struct IncomingItems {
       case .distrusted(let fault):
         refuse(path, fault)
         items[path] = base[path]
+      }
+    }
+    restoreOldPlaces(ofRefused: contents)
+  }
+
+  /// Restores the items of the base whose move to another path was refused. Otherwise the move would count as the
+  /// deletion of the item.
+  private mutating func restoreOldPlaces(ofRefused contents: [ItemPath: ItemFiles.Content]) {
+    for (path, content) in contents where content.isDistrusted {
+      // A record that cannot be read is not a move.
+      guard let bytes = files.record(path, at: theirs), let id = try? RecordFile(parsing: bytes).record.id
+      else { continue }
+      for (old, version) in base
+      where version.record.id == id && contents[old] == nil && items[old] == nil {
+        items[old] = version
       }
     }
   }
@@ -95,7 +116,7 @@ struct IncomingItems {
   ///   - others: The result of ``knownElsewhere(in:)``.
   /// - Throws: The errors of `GroupMoves.refused(among:comparedWith:)`.
   mutating func refuseForeignMoves(by moves: GroupMoves, _ others: [ItemRecord]) throws {
-    var known = Dictionary(grouping: base.values.map(\.record), by: \.id)
+    var known = Dictionary(grouping: signed.values.map(\.record), by: \.id)
     let present = Dictionary(grouping: mine.values.map(\.record) + others, by: \.id)
     for (id, versions) in present where known[id] == nil { known[id] = versions }
     for version in try moves.refused(among: items.values, comparedWith: known) {
@@ -112,17 +133,17 @@ struct IncomingItems {
   /// - Throws: The errors of `RolledBackItems.find(among:comparedWith:_:)`.
   mutating func setAside(_ rollbacks: RolledBackItems, _ others: [ItemRecord]) throws {
     let known = Set(mine.values.map(\.record.id) + others.map(\.id))
-    for version in try rollbacks.find(among: items, comparedWith: base, known.contains) {
+    for version in try rollbacks.find(among: items, comparedWith: signed, known.contains) {
       takeBack(version)
       olderVersions.append(version.record)
     }
   }
 
-  /// Reverts the change of an item, so that its path and its id are as in the base. The version becomes a conflict
-  /// copy.
+  /// Reverts the change of an item, so that its path and its id are as they were last signed. The version becomes a
+  /// conflict copy.
   private mutating func takeBack(_ version: VerifiedRecord) {
-    items[version.record.path] = base[version.record.path]
-    for (path, old) in base where old.record.id == version.record.id && items[path] == nil {
+    items[version.record.path] = signed[version.record.path]
+    for (path, old) in signed where old.record.id == version.record.id && items[path] == nil {
       items[path] = old
     }
     copies.append(version)

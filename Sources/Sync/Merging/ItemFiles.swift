@@ -115,6 +115,12 @@ struct ItemFiles {
     /// An encrypted file without a record, as other programs create it.
     case notAdopted
 
+    /// True for an item that is not verified.
+    var isDistrusted: Bool {
+      if case .distrusted = self { return true }
+      return false
+    }
+
     /// True for an encrypted file without a record.
     var isNotAdopted: Bool {
       if case .notAdopted = self { return true }

@@ -39,6 +39,8 @@ struct MergeCommit {
     // Files that are withheld are not written to the work tree.
     if keyring.isAccepted { try requireUntouched(files.others) }
     let names = try names(of: Set(files.store.keys))
+    let bringsPolicy = files.others.isEmpty && files.store[StoreLayout.policy] != nil
+    if bringsPolicy { try repository.git.run(["update-ref", Repository.merging, theirs]) }
     var strangers: [String] = []
     let count = try keyring.replace(files.store, ifCountIs: marker.count, subject: subject) { path, bytes in
       let isKnown = bytes.map(marker.hash.blobName) == names[path]
@@ -46,6 +48,7 @@ struct MergeCommit {
       return isKnown
     }
     guard let count else {
+      if bringsPolicy { try repository.git.run(["update-ref", "-d", Repository.merging]) }
       guard strangers.isEmpty else { throw SyncError.uncommitted(strangers.sorted()) }
       return false
     }
@@ -62,6 +65,7 @@ struct MergeCommit {
         }
     }
     try commit(content, files.others, marker.hash, subject: subject, isFastForward: isFastForward)
+    if bringsPolicy { try repository.git.run(["update-ref", "-d", Repository.merging]) }
     repository.synchronizeFolders(changedSince: start)
     if marker.isTrying { return true }
     var done = marker
@@ -218,4 +222,12 @@ struct MergeCommit {
     }
     return false
   }
+}
+
+extension Repository {
+  /// The reference to the remote's commit while a merge that brings a policy is being made.
+  ///
+  /// If the merge is interrupted after it has changed the store, the next commit becomes the merge. As an ordinary commit
+  /// it could skip a policy, which `verify` would report for ever.
+  static let merging = "refs/keytree/merging"
 }

@@ -6,9 +6,6 @@ internal import KeyringModel
 ///
 /// This is the only change that a person without a key can make: to restore a version that others have signed.
 struct RolledBackItems {
-  /// The maximum number of paths in a command line.
-  private static let pieceSize = 256
-
   let repository: Repository
   let objects: ObjectReader
   /// The merge bases.
@@ -44,15 +41,12 @@ struct RolledBackItems {
       ].map { repository.prefix + $0 }
     }
     var lines: Set<ContentDigest> = []
-    for start in stride(from: 0, to: files.count, by: Self.pieceSize) {
-      let piece = files[start..<min(start + Self.pieceSize, files.count)]
-      try objects.forEachContent(
-        of: try objects.pastNames(of: piece, in: bases), limit: RecordFile.maximumSize
-      ) { _, bytes in
-        // Contents that are not records are ignored. The proof is not compared, because parts of a signature are not
-        // signed and can differ.
-        if let file = try? RecordFile(parsing: Array(bytes)) { lines.insert(ContentDigest(of: file.line)) }
-      }
+    try objects.forEachContent(
+      of: try objects.pastNames(of: files, in: bases), limit: RecordFile.maximumSize
+    ) { _, bytes in
+      // Contents that are not records are ignored. The proof is not compared, because parts of a signature are not
+      // signed and can differ.
+      if let file = try? RecordFile(parsing: Array(bytes)) { lines.insert(ContentDigest(of: file.line)) }
     }
     return candidates.filter { lines.contains(ContentDigest(of: $0.file.line)) }
       .sorted { $0.record.path < $1.record.path }

@@ -44,10 +44,17 @@ package struct Synchronization {
     package var foreignFiles: [IncomingForeignFile] = []
     /// Items that another user has deleted.
     package var deletions: [IncomingDeletion] = []
+    /// Versions of items in this clone that others have refused, because no member of their group has signed them.
+    package var abandoned: [AbandonedItem] = []
     /// Items for which an older version was received, which is kept as a conflict copy.
     package var olderVersions: [ItemRecord] = []
     /// True if a new policy was received.
     package var hasNewPolicy = false
+    /// True if nothing was pushed because a new policy was received, so that another run with that policy must push.
+    package var isUnsent = false
+    /// The number of commits that stay in this clone because the user was removed: every other machine would refuse
+    /// their changes.
+    package var withheld = 0
     package init() {}
 
     /// Adds the results of another run.
@@ -62,8 +69,11 @@ package struct Synchronization {
       refused += other.refused
       foreignFiles += other.foreignFiles
       deletions += other.deletions
+      abandoned += other.abandoned
       olderVersions += other.olderVersions
       hasNewPolicy = hasNewPolicy || other.hasNewPolicy
+      isUnsent = other.isUnsent
+      withheld = other.withheld
     }
   }
 
@@ -92,7 +102,8 @@ package struct Synchronization {
 
   /// Runs the synchronization.
   ///
-  /// - Returns: A report. The store and the remote branch are then synchronized.
+  /// - Returns: A report. The store and the remote branch are then synchronized, unless the report says that another
+  ///   run is needed because the merge brought a new policy.
   /// - Throws: `KeyringError` with `busy` if another process synchronizes; `noRemote`; `anotherStore`; `rewritten` if
   ///   the remote has lost commits; `tooBusy` if others pushed first in every attempt; `foreignPolicy`;
   ///   `policiesDiverged`; and the errors of merging, git and the store. Steps that were completed before an error are
@@ -128,16 +139,18 @@ package struct Synchronization {
       }
       let tip = try repository.git.commit("refs/heads/\(remote.branch)")
       guard let tip else { throw SyncError.noCommit }
-      if tip != theirs, !isReceiving {
+      // The keyring has the policy from before the merge. It must not judge what another attempt receives, and nothing
+      // is sent until the user or the chain of policies has accepted the new one.
+      report.isUnsent =
+        tip != theirs && !(options.pullsOnly || keyring.distrust != nil) && report.hasNewPolicy
+      if tip != theirs, isRemoved, !report.isUnsent { report.withheld = try count(from: theirs, to: tip) }
+      if tip != theirs, !isReceiving, !report.isUnsent {
         try refuseStrays(from: theirs, to: tip)
-        let count =
-          if let theirs { try repository.git.count(from: theirs, to: tip) } else {
-            try repository.git.countAll(tip)
-          }
+        let count = try count(from: theirs, to: tip)
         guard try remote.push(tip, network) else { continue }
         report.sent = count
       }
-      if let last = isReceiving ? theirs : tip {
+      if let last = isReceiving || report.isUnsent ? theirs : tip {
         try repository.git.run(["update-ref", remote.seen, last])
       }
       return report
@@ -145,8 +158,19 @@ package struct Synchronization {
     throw SyncError.tooBusy(attempts: options.attempts)
   }
 
-  /// True if nothing is pushed.
-  private var isReceiving: Bool { options.pullsOnly || !keyring.isAccepted }
+  /// Returns the number of commits that the remote does not have.
+  private func count(from theirs: String?, to tip: String) throws -> Int {
+    if let theirs { return try repository.git.count(from: theirs, to: tip) }
+    return try repository.git.countAll(tip)
+  }
+
+  /// True if nothing is pushed. What was merged under a policy that the user has not accepted is not sent to others.
+  private var isReceiving: Bool { options.pullsOnly || keyring.distrust != nil || isRemoved }
+
+  /// True if the user was removed from the keyring.
+  private var isRemoved: Bool {
+    keyring.distrust == nil && !keyring.policy.isMember(keyring.ownFingerprint)
+  }
 
   /// Throws an error if the push contains files that every other machine would refuse.
   private func refuseStrays(from theirs: String?, to tip: String) throws {
@@ -230,6 +254,7 @@ package struct Synchronization {
     report.refused += files.refused
     report.foreignFiles += files.foreignFiles
     report.deletions += files.deletions
+    report.abandoned += files.abandoned
     report.olderVersions += files.olderVersions
     report.hasNewPolicy = report.hasNewPolicy || files.store.keys.contains(where: Self.isAboutPeople)
     return true

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Tests files of items that are damaged in the store and intact in the history.
-@Suite struct DamagedFilesTests {
+@Suite(.serialized) struct DamagedFilesTests {
   private let world: SyncWorld
   private let item: ItemRecord
 

@@ -8,7 +8,7 @@ import Sync
 import TestSupport
 import Testing
 
-@Suite("The history of an item")
+@Suite("The history of an item", .serialized)
 struct ItemHistoryTests {
   /// Changes to an item, and their entries in its history.
   static let changes: [(String, @Sendable (SyncWorld, ItemRecord) throws -> Void, [ItemVersion.Change])] = [

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Tests files of items that are missing in the store and present in the history.
-@Suite struct MissingFilesTests {
+@Suite(.serialized) struct MissingFilesTests {
   private let world: SyncWorld
   private let item: ItemRecord
 

@@ -5,7 +5,7 @@ import Sync
 import TestSupport
 import Testing
 
-@Suite("A store as it was")
+@Suite("A store as it was", .serialized)
 struct PastStoreTests {
   /// Revisions, and the number of items at that commit, or nil if there is no such commit.
   static let names: [(String, Int?)] = [

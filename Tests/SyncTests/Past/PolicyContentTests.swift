@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Tests reading the policies of a history, because a small push can bring thousands of large ones (threat T46).
-@Suite("Policies and keys of a history") struct PolicyContentTests {
+@Suite("Policies and keys of a history", .serialized) struct PolicyContentTests {
   private let world: SyncWorld
   private let repository: Repository
 

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Tests records that a person can push without a member's key: they never remove an entry from the rotation list.
-@Suite struct RotationForgeryTests {
+@Suite(.serialized) struct RotationForgeryTests {
   private static let bob: Fingerprint = RotationListTests.bob
   private static let carol: Fingerprint = RotationListTests.carol
   private let world: SyncWorld

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Tests the list of people who could ever read a secret that is still in use.
-@Suite struct RotationListTests {
+@Suite(.serialized) struct RotationListTests {
   static let bob = EngineDouble.fingerprint(2)
   static let carol = EngineDouble.fingerprint(3)
 

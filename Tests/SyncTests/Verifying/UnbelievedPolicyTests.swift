@@ -7,7 +7,7 @@ import Testing
 
 /// A push can bring any amount of policies that no admin has signed (threat T46). They must not stop the checks of
 /// later, valid policies.
-@Suite("Policies that are not believed") struct UnbelievedPolicyTests {
+@Suite("Policies that are not believed", .serialized) struct UnbelievedPolicyTests {
   private static let alice = EngineDouble.fingerprint(1)
   private static let bob = EngineDouble.fingerprint(2)
   /// Far more than all valid policies of these tests together, and less than the invalid ones.

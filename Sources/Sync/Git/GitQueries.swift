@@ -1,0 +1,74 @@
+internal import Subprocess
+
+extension Git {
+  /// Returns a setting of any configuration file; nil if it is not set.
+  ///
+  /// - Throws: The errors of `run`.
+  package func setting(_ key: String) throws -> String? {
+    let arguments = ["config", "--get", "-z", key]
+    let outcome = try outcome(of: arguments)
+    switch outcome.ending {
+    case .exited(status: 0): return String(decoding: outcome.output.prefix { $0 != 0 }, as: UTF8.self)
+    case .exited(status: 1): return nil
+    default: throw failure(arguments, outcome)
+    }
+  }
+
+  /// Returns the full name of the commit that a name refers to; nil if there is none.
+  ///
+  /// - Throws: The errors of `run`.
+  package func commit(_ name: String) throws -> String? {
+    let arguments = ["rev-parse", "--verify", "--quiet", "--end-of-options", "\(name)^{commit}"]
+    let outcome = try outcome(of: arguments)
+    switch outcome.ending {
+    case .exited(status: 0):
+      return String(decoding: outcome.output, as: UTF8.self).split(separator: "\n").first.map(String.init)
+    case .exited(status: 1): return nil
+    case .exited(status: 128):
+      // A repository that git cannot read has commits that are not known, and is not one without commits.
+      let error = failure(arguments, outcome)
+      if case .notARepository = error { throw error }
+      return nil
+    default: throw failure(arguments, outcome)
+    }
+  }
+
+  /// Returns true if two commits are the same or the first one is an ancestor of the second one.
+  ///
+  /// - Throws: The errors of `run`.
+  package func isAncestor(_ old: String, of new: String) throws -> Bool {
+    if old == new { return true }
+    let arguments = ["merge-base", "--is-ancestor", old, new]
+    let outcome = try outcome(of: arguments)
+    switch outcome.ending {
+    case .exited(status: 0): return true
+    case .exited(status: 1): return false
+    default: throw failure(arguments, outcome)
+    }
+  }
+
+  /// Returns the merge bases of two commits; none if they have no common ancestor.
+  ///
+  /// - Throws: The errors of `run`.
+  package func mergeBases(_ left: String, _ right: String) throws -> [String] {
+    let arguments = ["merge-base", "--all", left, right]
+    let outcome = try outcome(of: arguments)
+    switch outcome.ending {
+    case .exited(status: 0):
+      return String(decoding: outcome.output, as: UTF8.self).split(separator: "\n").map(String.init)
+    case .exited(status: 1): return []
+    default: throw failure(arguments, outcome)
+    }
+  }
+
+  /// Returns the number of ancestors of a commit that are not ancestors of another one.
+  ///
+  /// - Throws: The errors of `run`.
+  package func count(from old: String, to new: String) throws -> Int {
+    let text = String(decoding: try run(["rev-list", "--count", "\(old)..\(new)", "--"]), as: UTF8.self)
+    guard let count = Int(text.split(separator: "\n").first ?? "") else {
+      throw GitError.unexpectedOutput(command: "rev-list")
+    }
+    return count
+  }
+}

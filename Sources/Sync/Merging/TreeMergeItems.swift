@@ -1,0 +1,313 @@
+internal import Keyring
+internal import KeyringModel
+
+/// The merge of items according to the records that members have signed.
+extension TreeMerge {
+  func mergeItems(into result: inout MergedFiles) throws {
+    let paths = Set(
+      (Array(ours.changes.entries.keys) + Array(theirs.changes.entries.keys)).compactMap(itemPath))
+    if paths.isEmpty { return }
+    var read = try ItemFiles(paths, in: bases + [ours.commit, theirs.commit], prefix: prefix, objects)
+    var base: [ItemPath: VerifiedRecord] = [:]
+    // Records of the local commit and of the bases may be signed by people whom the remote's policy has removed, so the
+    // local policy is accepted for them, too.
+    let judges = judge === keyring ? [judge] : [judge, keyring]
+    for commit in bases.reversed() {
+      for (path, item) in try read.items(at: commit, judges) { base[path] = item.verified ?? base[path] }
+    }
+    let hidden = try lastSigned(
+      paths.filter { base[$0] == nil && read.record($0, at: bases[0]) != nil }, judges)
+    var mine = try read.items(at: ours.commit, judges)
+    var contents = try read.items(at: theirs.commit, [judge])
+    let abandoned = abandonedItems(mine, contents, read)
+    for record in abandoned { mine[record.path] = nil }
+    var removed = try RemovedSigners(
+      keyring, judge: judge, isNeeded: contents.values.contains(where: \.isDistrusted), since: bases[0],
+      in: repository)
+    try removed.admit(into: &contents, read, at: theirs.commit)
+    var theirItems = IncomingItems(
+      contents, base: base, hidden: hidden, mine: mine, in: read, of: theirs.commit, instead: ours.commit,
+      since: bases[0])
+    let others = try theirItems.knownElsewhere(in: keyring)
+    try theirItems.refuseForeignMoves(
+      by: GroupMoves(
+        since: bases + [ours.commit], to: theirs.commit, in: repository, objects, judges), others)
+    try theirItems.setAside(RolledBackItems(repository: repository, objects: objects, bases: bases), others)
+    let incoming = theirItems.items
+    // The version of the remote is accepted as if this side had it already. Without it, the item would be deleted.
+    for record in abandoned {
+      let other = incoming[record.path]
+      mine[record.path] = other.map { .verified($0) }
+      result.abandoned.append(AbandonedItem(record: record, isReplaced: other != nil))
+      if other != nil { continue }
+      for file in [ItemFiles.recordFile(record.path), ItemFiles.secretFile(record.path)] {
+        result.store[file] = .removed
+      }
+    }
+    // Another program may have changed the file on the side of the record, but not on all sides.
+    let commits = [ours.commit, theirs.commit] + bases
+    read.recovered = try originals(
+      of: theirItems.changed.compactMap { incoming[$0]?.record } + hidden.values.map(\.record), commits, read)
+    let files = read
+    for version in theirItems.copies {
+      guard let secret = original(of: version.record, at: [theirs.commit], files) else { continue }
+      try addCopy(version.file, secret, &result)
+    }
+    result.refused += theirItems.refused
+    var merge = StoreMerge()
+    merge.canSign = { [judge] record, source, _ in
+      original(of: source, at: commits, files).map { judge.canSign(for: record.group, $0) } ?? false
+    }
+    merge.prefer = { [judge] mine, other in
+      let isRight = [mine, other].map { record in
+        original(of: record, at: commits, files).map { judge.isSealed($0, to: record.group) } ?? false
+      }
+      if isRight[0] != isRight[1] { return isRight[0] ? .ours : .theirs }
+      return StoreMerge().prefer(mine, other)
+    }
+    let merged = merge.merge(
+      base: base.values.map(\.record), ours: mine.values.compactMap { $0.verified?.record } + others,
+      theirs: incoming.values.map(\.record) + others)
+    let untouched = Set(others.map(\.path))
+    var chosen = incoming
+    for (path, other) in incoming where !removed.paths.contains(path) {
+      chosen[path] = proof(of: mine[path]?.verified, or: other, since: base[path])
+    }
+    try place(merged, but: untouched, signing: removed.paths, files, mine, chosen, into: &result)
+    let foreign = ForeignFileMerge(
+      files: files, base: bases[0], ours: ours.commit, theirs: theirs.commit, mine: mine,
+      merged: Dictionary(merged.items.map { ($0.record.path, $0.record) }) { first, _ in first })
+    try foreign.merge(
+      theirItems, replayed: { try replayedFiles(at: $0, files, side: $1) }, into: &result)
+    result.olderVersions = theirItems.olderVersions + merged.olderVersions
+    let kept = Set(merged.items.map(\.record.id) + merged.copies.map(\.record.id))
+    result.deletions = base.values.filter { record in
+      !kept.contains(record.record.id) && mine[record.record.path]?.verified?.record.id == record.record.id
+    }.map { IncomingDeletion(record: $0.record) }
+    result.deletions.sort { $0.record.path < $1.record.path }
+  }
+
+  /// Returns the local items that no member has signed, as after their author has left the group, and that the remote
+  /// has removed or replaced since the base. All other machines would refuse them again, so they are reported and not
+  /// sent any more. The history keeps them.
+  private func abandonedItems(
+    _ mine: [ItemPath: ItemFiles.Content], _ contents: [ItemPath: ItemFiles.Content], _ files: ItemFiles
+  ) -> [ItemRecord] {
+    mine.keys.sorted().compactMap { path in
+      guard case .distrusted(.damage(.badSignature))? = mine[path],
+        let bytes = files.record(path, at: ours.commit)
+      else { return nil }
+      switch contents[path] {
+      case nil where files.areSame(path, at: ours.commit, and: bases[0]): break
+      case .verified where !files.areSame(path, at: theirs.commit, and: bases[0]): break
+      default: return nil
+      }
+      // A verifier has already parsed the record.
+      return try? RecordFile(parsing: bytes).record
+    }
+  }
+
+  /// Returns the last versions of items before the merge base that a member has signed.
+  ///
+  /// Under a policy that nobody has accepted, the base can have a record that nobody may sign. It must not hide the
+  /// version before it from the checks for older versions and for moves. The merge itself does not use that version,
+  /// because a member may have signed a newer one before leaving.
+  private func lastSigned(
+    _ paths: Set<ItemPath>, _ judges: [Keyring]
+  ) throws -> [ItemPath: VerifiedRecord] {
+    var claims: [RecordClaim] = []
+    let names = try objects.pastNames(of: paths.map { prefix + ItemFiles.recordFile($0) }, in: bases)
+    try objects.forEachContent(of: names, limit: RecordFile.maximumSize) { _, bytes in
+      // Contents that are not records are ignored.
+      guard let file = try? RecordFile(parsing: Array(bytes)), paths.contains(file.record.path) else {
+        return
+      }
+      claims.append(RecordClaim(file.bytes, path: file.record.path))
+    }
+    var versions: [ItemPath: VerifiedRecord] = [:]
+    for judge in judges {
+      for case .success(let version) in try judge.verify(claims) {
+        let known = versions[version.record.path]?.record
+        if known.map({ version.record.isLater(than: $0, bySecret: false) }) ?? true {
+          versions[version.record.path] = version
+        }
+      }
+    }
+    return versions
+  }
+
+  private func itemPath(_ path: String) -> ItemPath? {
+    guard path.hasPrefix(prefix) else { return nil }
+    return StoreLayout.itemPath(ofFile: String(path.dropFirst(prefix.count)))
+  }
+
+  /// Adds items, conflict copies and index lines to the result.
+  ///
+  /// - Parameter resigned: The paths of incoming items whose signer was removed here, so that this user signs them.
+  private func place(
+    _ merged: StoreMerge.Result, but untouched: Set<ItemPath>, signing resigned: Set<ItemPath>,
+    _ files: ItemFiles, _ mine: [ItemPath: ItemFiles.Content], _ incoming: [ItemPath: VerifiedRecord],
+    into result: inout MergedFiles
+  ) throws {
+    func commit(_ side: MergeSide) -> String { side == .ours ? ours.commit : theirs.commit }
+    func version(_ record: ItemRecord, _ side: MergeSide) -> RecordFile? {
+      let (own, other) = (mine[record.path]?.verified, incoming[record.path])
+      let isEqual = own != nil && own?.record == other?.record
+      return side == .ours && !(isEqual && !resigned.contains(record.path)) ? own?.file : other?.file
+    }
+    func isUnsigned(_ record: ItemRecord, _ side: MergeSide?) -> Bool {
+      side == nil || (side == .theirs && resigned.contains(record.path))
+    }
+    let items = merged.items.filter { isUnsigned($0.record, $0.recordSide) }.map(\.record)
+    let copies = merged.copies.filter { isUnsigned($0.record, $0.side) }.map(\.record)
+    let renewed = items.isEmpty && copies.isEmpty ? [] : try judge.sign(items + copies)
+    let signed = Dictionary(uniqueKeysWithValues: zip(items.map(\.path), renewed))
+    let signedCopies = Array(zip(copies, renewed.dropFirst(items.count)))
+    result.signed = items.count + copies.count
+    var lines: [ItemPath: [UInt8]] = [:]
+    for item in merged.items where !untouched.contains(item.record.path) {
+      let path = item.record.path
+      let file = signed[path] ?? item.recordSide.flatMap { version(item.record, $0) }
+      // A version that the remote was reverted to is that of the base, which the local commit contains, too.
+      guard let file = file ?? version(item.record, .ours) else { continue }
+      lines[path] = file.line
+      set(ItemFiles.recordFile(path), file.bytes, instead: files.record(path, at: ours.commit), &result)
+      let commits = [commit(item.secretSide), theirs.commit, ours.commit] + bases
+      let secret =
+        original(of: item.record, from: item.secretPath, at: commits, files)
+        ?? original(of: item.record, at: commits, files) ?? files.secret(path, at: ours.commit)
+      if let secret {
+        set(ItemFiles.secretFile(path), secret, instead: files.secret(path, at: ours.commit), &result)
+      }
+    }
+    for (path, item) in mine where lines[path] == nil && item.verified != nil && !untouched.contains(path) {
+      result.store[ItemFiles.recordFile(path)] = .removed
+      result.store[ItemFiles.secretFile(path)] = .removed
+    }
+    for copy in merged.copies where !untouched.contains(copy.record.path) {
+      guard
+        let file = signedCopies.first(where: { $0.0 == copy.record })?.1 ?? version(copy.record, copy.side),
+        let secret = original(
+          of: copy.record, at: [commit(copy.side), ours.commit, theirs.commit] + bases, files)
+      else { continue }
+      try addCopy(file, secret, &result)
+    }
+    try rebuildShards(lines, files.paths.subtracting(untouched), mine, &result)
+  }
+
+  /// Returns one of two versions of an item, the same on every clone if they differ only in their signatures, as after
+  /// two machines have made the same merge. Otherwise the clones would replace each other's signature for ever.
+  ///
+  /// - Parameters:
+  ///   - mine: The local version; nil if there is none.
+  ///   - other: The version of the remote.
+  ///   - base: The version of the merge base; nil if there is none.
+  /// - Returns: The version of the remote if the records differ.
+  private func proof(
+    of mine: VerifiedRecord?, or other: VerifiedRecord, since base: VerifiedRecord?
+  ) -> VerifiedRecord {
+    guard let mine, mine.record == other.record, mine.file != other.file else { return other }
+    // The local signer may have been removed by the remote's policy.
+    guard judge.policy.isMember(mine.signer, ofAny: [mine.record.group]), base?.file != mine.file else {
+      return other
+    }
+    if base?.file == other.file { return mine }
+    return mine.file.bytes.lexicographicallyPrecedes(other.file.bytes) ? mine : other
+  }
+
+  /// Returns the encrypted file that a record describes; nil if none of the commits has it.
+  ///
+  /// - Parameters:
+  ///   - record: The record.
+  ///   - path: The path of the item in the commits; nil for that of the record.
+  ///   - commits: The commits, the most likely one first.
+  private func original(
+    of record: ItemRecord, from path: ItemPath? = nil, at commits: [String], _ files: ItemFiles
+  ) -> [UInt8]? {
+    commits.lazy.compactMap { files.secret(path ?? record.path, at: $0) }
+      .first { ContentDigest(of: $0) == record.sealed } ?? files.recovered[record.sealed]
+  }
+
+  /// Returns the encrypted files that records describe and that only older commits of the remote have, because another
+  /// program has changed them since.
+  ///
+  /// - Parameters:
+  ///   - records: The records.
+  ///   - commits: The commits that are merged.
+  ///   - files: The files in these commits.
+  private func originals(
+    of records: [ItemRecord], _ commits: [String], _ files: ItemFiles
+  ) throws -> [ContentDigest: [UInt8]] {
+    let lost = records.filter { original(of: $0, at: commits, files) == nil }
+    if lost.isEmpty { return [:] }
+    let wanted = Set(lost.map(\.sealed))
+    let names = try objects.pastNames(
+      of: lost.map { prefix + ItemFiles.secretFile($0.path) }, in: [theirs.commit])
+    var found: [ContentDigest: [UInt8]] = [:]
+    for bytes in try objects.contents(of: names, limit: StoreLayout.sealedItemLimit).values {
+      let digest = ContentDigest(of: bytes)
+      if wanted.contains(digest) { found[digest] = bytes }
+    }
+    return found
+  }
+
+  private func set(_ path: String, _ bytes: [UInt8], instead old: [UInt8]?, _ result: inout MergedFiles) {
+    if bytes != old { result.store[path] = .bytes(bytes) }
+  }
+
+  func addCopy(
+    _ file: RecordFile, _ secret: [UInt8], _ result: inout MergedFiles
+  ) throws {
+    let digest = ContentDigest(of: file.line)
+    let paths = [StoreLayout.secretExtension, StoreLayout.recordExtension].map {
+      StoreLayout.conflictFile(file.record.id, digest, $0)
+    }
+    // The local commit may already have the copy from an earlier merge.
+    let known = try objects.names(of: paths.map { "\(ours.commit):\(prefix)\($0)" })
+    if known.count == paths.count { return }
+    result.store[paths[0]] = .bytes(secret)
+    result.store[paths[1]] = .bytes(file.bytes)
+    result.newCopies += 1
+  }
+
+  /// Rebuilds the index lines of the merged items. No index line is taken from the remote.
+  private func rebuildShards(
+    _ lines: [ItemPath: [UInt8]], _ paths: Set<ItemPath>, _ mine: [ItemPath: ItemFiles.Content],
+    _ result: inout MergedFiles
+  ) throws {
+    let changed = Set(paths).union(lines.keys).filter { path in
+      // A local item that is not verified keeps its line.
+      lines[path] != nil || mine[path] == nil || mine[path]?.verified != nil
+    }
+    for (number, paths) in Dictionary(grouping: changed, by: \.shard) {
+      let file = StoreLayout.shardFile(number, isLocal: false)
+      let name = "\(ours.commit):\(prefix)\(file)"
+      let old = try objects.contents(of: [name], limit: StoreLayout.shardLimit)[name]
+      let new = Shard(parsing: old ?? [], number: number)
+        .replacingLines(of: Set(paths), by: paths.sorted().compactMap { lines[$0] })
+      // A shard is kept as an empty file when its last item is removed.
+      if new != old ?? [] || (old == nil && paths.contains { lines[$0] != nil }) {
+        result.store[file] = .bytes(new)
+      }
+    }
+  }
+
+  /// Adds the empty shards that only the remote has, because the two sides could never become equal without them.
+  func addEmptyShards(_ result: inout MergedFiles) throws {
+    let shards = theirs.changes.entries.compactMap { path, entry -> String? in
+      guard entry.name != nil, path.hasPrefix(prefix) else { return nil }
+      let inStore = String(path.dropFirst(prefix.count))
+      let folder = "\(StoreLayout.indexFolder(isLocal: false))/"
+      guard inStore.hasPrefix(folder), StoreLayout.shardNumber(String(inStore.dropFirst(folder.count))) != nil
+      else {
+        return nil
+      }
+      return result.store[inStore] == nil ? inStore : nil
+    }
+    if shards.isEmpty { return }
+    let known = try objects.names(of: shards.map { "\(ours.commit):\(prefix)\($0)" })
+    for file in shards where known["\(ours.commit):\(prefix)\(file)"] == nil {
+      result.store[file] = .bytes([])
+    }
+  }
+}

@@ -1,0 +1,244 @@
+import Foundation
+import Keyring
+import KeyringModel
+import Secrets
+import Sync
+import TestSupport
+import Testing
+
+/// Tests that clones become equal after changes that the simulation has found to be repeated for ever, or lost.
+@Suite struct ConvergenceTests {
+  @Test func `two signatures of one record do not replace each other`() throws {
+    let clones = try SyncClones()
+    let item = try clones.add(0, "a.example", "me")
+    for clone in [0, 1] { try clones.sync(clone) }
+    let store = clones.world.store
+    for clone in 0..<2 {
+      let file = try store.sign([item], by: store.owner, for: try clones.open(0).policy.keyring)[0]
+      let path = "\(clones.paths[clone])/\(store.recordFile(item))"
+      try Data(file.bytes).write(to: URL(fileURLWithPath: path))
+      _ = try clones.git(clone, "commit", "--quiet", "--all", "--message", "sign")
+    }
+    for clone in [0, 1, 0] { try clones.sync(clone) }
+    try clones.expectEqual()
+    for clone in 0..<2 {
+      #expect(try clones.sync(clone) == Synchronization.Report())
+      try clones.expectSound(clone)
+    }
+  }
+
+  @Test func `a removed person keeps their items and sends them after they were added again`() throws {
+    let world = try SimulatedWorld()
+    let (alice, bob) = (world.seats[0], world.seats[2])
+    try world.add("of Bob", at: bob)
+    try world.change([.remove(bob.person)], at: alice)
+    try world.sync(alice)
+    for _ in 0..<2 {
+      let report = try world.sync(bob)
+      #expect(report.withheld > 0 && report.sent == 0 && report.deletions.isEmpty)
+      #expect(try world.sync(alice) == Synchronization.Report())
+    }
+    #expect(try world.texts(bob)["of Bob"] != nil)
+    try world.change(world.edits(adding: bob.person), at: alice)
+    for seat in [alice, bob, alice] { try world.sync(seat) }
+    #expect(try world.texts(alice)["of Bob"] != nil)
+    #expect(try world.sync(bob) == Synchronization.Report())
+  }
+
+  @Test func `a conflict copy of a person who is removed before it arrives is kept`() throws {
+    let world = try SimulatedWorld()
+    let (alice, laptop, bob) = (world.seats[0], world.seats[1], world.seats[2])
+    try world.add("old", at: alice)
+    for seat in [alice, laptop, bob] { try world.sync(seat) }
+    laptop.clock.jump(bySeconds: 1000)
+    for (seat, secret) in [(bob, "of Bob"), (laptop, "of Alice")] {
+      let keyring = try seat.open()
+      let item = try #require(try keyring.find(Query()).items.first)
+      try keyring.update(item, secret: SecretBytes(text: secret))
+      try seat.commit()
+      try world.sync(seat)
+    }
+    try world.change([.remove(bob.person)], at: alice)
+    #expect(try world.sync(alice).refused.isEmpty)
+    try world.sync(laptop)
+    for seat in [alice, laptop] {
+      #expect(Set(try world.texts(seat).keys) == ["of Alice", "of Bob"])
+      #expect(try world.sync(seat) == Synchronization.Report())
+      #expect(try seat.open().check().findings.isEmpty)
+    }
+  }
+
+  @Test func `a removed admin with changes of people accepts the policy that removes them`() throws {
+    let world = try SimulatedWorld()
+    let (alice, bob) = (world.seats[0], world.seats[2])
+    try world.create("ops", at: bob)
+    try world.change([.remove(bob.person)], at: alice)
+    try world.sync(alice)
+    #expect(try world.sync(bob).withheld > 0)
+    let keyring = try bob.open()
+    #expect(keyring.distrust == nil && keyring.policy.groups["ops"] == nil)
+    try world.change(world.edits(adding: bob.person), at: alice)
+    for seat in [alice, bob, alice] { try world.sync(seat) }
+    #expect(try world.sync(bob) == Synchronization.Report())
+    try world.add("of Bob", at: bob)
+  }
+
+  @Test func `the commit after an interrupted merge skips no policy`() throws {
+    let world = try SimulatedWorld()
+    let (alice, bob) = (world.seats[0], world.seats[2])
+    for group in ["ops", "web"] { try world.create(group, at: alice) }
+    try world.add("of Alice", at: alice)
+    try world.sync(alice)
+    // The store is changed, and the journal is noted before the commit.
+    #expect(throws: (any Error).self) {
+      try world.sync(bob, faults: { _, path in path.hasSuffix("committed.new") ? .fail(4) : nil })
+    }
+    try bob.recover()
+    try world.add("of Bob", at: bob)
+    for seat in [bob, alice, bob] { try world.sync(seat) }
+    #expect(try Set(world.texts(alice).keys) == ["of Alice", "of Bob"])
+    let room = try VerificationWorkspace(host: bob.host, engine: world.reader as? EngineDouble)
+    defer { room.remove() }
+    let verification = try Verification(
+      ofStoreAt: bob.path, in: try bob.repository(), from: .init(), room: room)
+    // The key files of the stand-in are not keys.
+    #expect(verification.findings.allSatisfy { if case .keyFile = $0.kind { true } else { false } })
+  }
+
+  @Test func `an unsent change of a removed person stays until the remote changes the item, too`() throws {
+    let world = try SimulatedWorld()
+    let (alice, bob) = (world.seats[0], world.seats[2])
+    try world.add("old", at: alice)
+    for seat in [alice, bob] { try world.sync(seat) }
+    try world.replace("of Bob", at: bob)
+    try world.change([.remove(bob.person)], at: alice)
+    for number in 0..<2 {
+      try world.add("more \(number)", named: "more\(number)", at: alice)
+      for seat in [alice, bob] { #expect(try world.sync(seat).abandoned.isEmpty) }
+      #expect(try world.texts(bob)["of Bob"] != nil)
+    }
+    try world.replace("of Alice", at: alice)
+    try world.sync(alice)
+    let report = try world.sync(bob)
+    #expect(report.abandoned.map(\.isReplaced) == [true] && report.deletions.isEmpty)
+    #expect(try Set(world.texts(bob).keys) == ["of Alice", "more 0", "more 1"])
+    let item = SimulatedItem(id: report.abandoned[0].record.id, path: report.abandoned[0].record.path)
+    #expect(try world.hasPast("of Bob", of: [item], bob))
+    #expect(try world.sync(alice) == Synchronization.Report())
+  }
+
+  @Test(arguments: [false, true])
+  func `a refused version of a person who left the group is taken back and named`(isNew: Bool) throws {
+    let world = try SimulatedWorld()
+    let (alice, bob) = (world.seats[0], world.seats[2])
+    try world.create("web", at: alice)
+    try world.change([.join(bob.person, group: "web")], at: alice)
+    if !isNew { try world.add("old", to: "web", at: alice) }
+    for seat in [alice, bob] { try world.sync(seat) }
+    if isNew { try world.add("of Bob", to: "web", at: bob) } else { try world.replace("of Bob", at: bob) }
+    #expect(try world.texts(bob)["of Bob"] != nil)
+    try world.change([.leave(bob.person, group: "web")], at: alice)
+    for seat in [alice, bob] { #expect(try world.sync(seat).abandoned.isEmpty) }
+    #expect(try world.sync(alice).refused.count == 1)
+    let report = try world.sync(bob)
+    #expect(report.abandoned.map(\.isReplaced) == [!isNew] && report.deletions.isEmpty)
+    let item = SimulatedItem(id: report.abandoned[0].record.id, path: report.abandoned[0].record.path)
+    #expect(try world.hasPast("of Bob", of: [item], bob))
+    for seat in [alice, bob] {
+      #expect(try world.sync(seat) == Synchronization.Report())
+      #expect(try Set(world.texts(seat).keys) == (isNew ? [] : ["old"]))
+      #expect(try seat.open().check().findings.isEmpty)
+    }
+  }
+
+  @Test(arguments: [false, true])
+  func `both files of a conflict copy are merged if one side has signed it again`(isResolved: Bool) throws {
+    let clones = try SyncClones()
+    let item = try clones.add(0, "a.example", "me")
+    for clone in [0, 1] { try clones.sync(clone) }
+    for clone in [0, 1] { try clones.replace(clone, item, "of \(clone)") }
+    for clone in [0, 1, 0] { try clones.sync(clone) }
+    let copy = try #require(try clones.open(0).conflictCopies().first)
+    let store = clones.world.store
+    let file = try store.sign([copy.record], by: store.owner, for: try clones.open(0).policy.keyring)[0]
+    let path = try #require(copy.files.first { $0.hasSuffix(".json") })
+    try Data(file.bytes).write(to: URL(fileURLWithPath: "\(clones.paths[0])/\(path)"))
+    _ = try clones.git(0, "commit", "--quiet", "--all", "--message", "sign")
+    if isResolved { try clones.open(1).resolve(copy, keeping: .ours) }
+    for clone in isResolved ? [1, 0, 1] : [0, 1, 0] { #expect(try clones.sync(clone).refused.isEmpty) }
+    try clones.expectEqual()
+    for clone in 0..<2 {
+      #expect(try clones.open(clone).conflictCopies().count == (isResolved ? 0 : 1))
+      try clones.expectSound(clone)
+    }
+  }
+
+  @Test func `reapplied changes keep the items of a group that only this side has`() throws {
+    let world = try SimulatedWorld()
+    let (alice, bob) = (world.seats[0], world.seats[2])
+    try world.create("web", at: alice)
+    try world.sync(alice)
+    try world.create("ops", at: bob)
+    try world.add("of ops", to: "ops", at: bob)
+    for seat in [bob, alice, bob] { try world.sync(seat) }
+    for seat in [alice, bob] {
+      #expect(try world.texts(seat)["of ops"]?.count == 1)
+      let keyring = try seat.open()
+      #expect(keyring.policy.groups["ops"] == [bob.person] && keyring.policy.groups["web"] == [alice.person])
+      #expect(try keyring.check().findings.isEmpty)
+    }
+  }
+
+  @Test func `two people can create the same group`() throws {
+    let world = try SimulatedWorld()
+    let (alice, bob) = (world.seats[0], world.seats[2])
+    for seat in [alice, bob] {
+      try world.create("ops", at: seat)
+      try world.add("of \(seat.name)", to: "ops", at: seat)
+    }
+    for seat in [alice, bob, alice, bob] { try world.sync(seat, addsReaders: true) }
+    for seat in [alice, bob] {
+      let keyring = try seat.open()
+      #expect(keyring.policy.groups["ops"] == [alice.person, bob.person])
+      #expect(try keyring.check(decrypts: true).findings.isEmpty)
+      #expect(Set(try world.texts(seat).keys) == ["of alice", "of bob"])
+      #expect(try world.sync(seat) == Synchronization.Report())
+    }
+  }
+}
+
+extension SimulatedWorld {
+  /// Adds an item. Without a name, it is named after the seat.
+  fileprivate func add(
+    _ secret: String, named name: String? = nil, to group: String = GroupName.default, at seat: SimulatedSeat
+  ) throws {
+    var item = NewItem.login("\(name ?? "\(seat)").example", "me")
+    item.group = group
+    try seat.open().add(item, secret: SecretBytes(text: secret))
+    try seat.commit()
+  }
+
+  /// Replaces the secret of the item that Alice has added.
+  fileprivate func replace(_ secret: String, at seat: SimulatedSeat) throws {
+    let keyring = try seat.open()
+    let server = "\(seats[0]).example"
+    let item = try #require(
+      try keyring.find(Query(predicates: [.equal(.server, .string(server))])).items.first)
+    try keyring.update(item, secret: SecretBytes(text: secret))
+    try seat.commit()
+  }
+
+  /// Changes people and groups.
+  fileprivate func change(_ edits: [PolicyEdit], at seat: SimulatedSeat) throws {
+    let keyring = try seat.open()
+    let isAdding = edits.contains { if case .add = $0 { true } else { false } }
+    let keys = isAdding ? keyFiles.filter { !keyring.policy.isMember($0.key) } : [:]
+    _ = try keyring.make(try keyring.plan(edits, newKeys: keys))
+    try seat.commit()
+  }
+
+  /// Creates a group with one member.
+  fileprivate func create(_ group: String, at seat: SimulatedSeat) throws {
+    try change([.create(group: group), .join(seat.person, group: group)], at: seat)
+  }
+}

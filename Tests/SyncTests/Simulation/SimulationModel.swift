@@ -1,0 +1,72 @@
+/// The secrets that the program has acknowledged, and the people who have replaced or deleted them.
+///
+/// Every secret of a simulation is a different text, so a secret can be found wherever the program has put it.
+struct SimulationModel {
+  /// The state of a secret.
+  struct Secret {
+    /// The seat that has stored it.
+    let author: Int
+    /// The seats at which it was replaced or deleted. A seat can do this only to a secret that its clone has.
+    var released: Set<Int> = []
+    /// True if others have refused it, because no member of the group of the item has signed it, and the author was
+    /// told.
+    var isRefused = false
+  }
+
+  private(set) var secrets: [String: Secret] = [:]
+
+  /// The secrets that must still be in the store.
+  var kept: Set<String> { Set(secrets.filter { $0.value.released.isEmpty && !$0.value.isRefused }.keys) }
+
+  /// Returns true if a secret was replaced or deleted on purpose.
+  func isReleased(_ text: String) -> Bool {
+    secrets[text].map { !$0.released.isEmpty || $0.isRefused } ?? true
+  }
+
+  /// Notes that an author was told that others have refused a secret.
+  mutating func noteRefusal(of text: String) { secrets[text]?.isRefused = true }
+
+  /// Notes the effect of a command on the secrets of a clone.
+  ///
+  /// - Parameters:
+  ///   - seat: The seat at which the command ran.
+  ///   - before: The secrets before the command.
+  ///   - after: The secrets after it.
+  ///   - intent: The purpose of the command.
+  ///   - isDone: True if the command has reported success.
+  /// - Throws: `SimulationFailure` if a secret is lost, or was not stored although the command reported success.
+  mutating func note(
+    _ seat: Int, _ before: Set<String>, _ after: Set<String>, _ intent: SimulationIntent, isDone: Bool
+  ) throws {
+    let lost = before.subtracting(after)
+    let gained = after.subtracting(before)
+    guard lost.isSubset(of: intent.old) else {
+      throw SimulationFailure("a command has lost \(lost.subtracting(intent.old).sorted())")
+    }
+    guard gained.isSubset(of: intent.new) else {
+      throw SimulationFailure("a command has created \(gained.subtracting(intent.new).sorted())")
+    }
+    if isDone, !intent.new.isSubset(of: after) {
+      throw SimulationFailure("a command has not stored \(intent.new.sorted())")
+    }
+    if intent.replaces, !lost.isEmpty, gained.isEmpty {
+      throw SimulationFailure("a command has removed \(lost.sorted()) without storing another secret")
+    }
+    for text in gained {
+      if secrets[text] == nil { secrets[text] = Secret(author: seat) }
+      // A deletion at another seat may not have been received yet.
+      secrets[text]?.released.remove(seat)
+    }
+    for text in lost { secrets[text]?.released.insert(seat) }
+  }
+}
+
+/// The purpose of a command.
+struct SimulationIntent {
+  /// The secrets that the command may remove from the store.
+  var old: Set<String> = []
+  /// The secrets that it stores.
+  var new: Set<String> = []
+  /// True if a secret may be removed only together with the storage of the new one.
+  var replaces = false
+}

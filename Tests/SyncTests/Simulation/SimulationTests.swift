@@ -1,0 +1,38 @@
+import Foundation
+import Testing
+
+/// Compares random commands of three people at two machines with a model: no secret is lost, and no file has a reader
+/// too many.
+@Suite struct SimulationTests {
+  private static let environment = ProcessInfo.processInfo.environment
+
+  /// The seeds of the long test. Two of them need about 80 s of one processor;
+  /// `KEYTREE_SLOW=1 KEYTREE_SIMULATION=1-20 KEYTREE_SIMULATION_COMMANDS=2000 swift test --filter SimulationTests` runs
+  /// longer.
+  private static let seeds: ClosedRange<UInt64> = {
+    let words = (environment["KEYTREE_SIMULATION"] ?? "").split(separator: "-").compactMap { UInt64($0) }
+    return words.count == 2 && words[0] <= words[1] ? words[0]...words[1] : 1...2
+  }()
+
+  /// The number of commands for each seed of the long test.
+  private static let length = environment["KEYTREE_SIMULATION_COMMANDS"].flatMap { Int($0) } ?? 400
+
+  @Test(arguments: 1...2 as ClosedRange<UInt64>)
+  func `nothing is lost in an hour of random commands`(seed: UInt64) throws {
+    var simulation = Simulation(seed: seed, in: try SimulatedWorld())
+    try simulation.run(60)
+  }
+
+  @Test(.enabled(if: environment["KEYTREE_SLOW"] != nil))
+  func `nothing is lost in some minutes of random commands with GnuPG`() throws {
+    var simulation = Simulation(seed: 1, in: try SimulatedWorld(usesGnuPG: true))
+    try simulation.run(30)
+  }
+
+  @Test(.enabled(if: environment["KEYTREE_SLOW"] != nil), arguments: seeds)
+  func `nothing is lost in a day of random commands`(seed: UInt64) throws {
+    var simulation = Simulation(seed: seed, in: try SimulatedWorld())
+    try simulation.run(Self.length)
+    print("seed \(seed): \(simulation.counts)")
+  }
+}
