@@ -29,4 +29,16 @@ package enum FileLock {
     }
     return 0
   }
+
+  /// Releases the lock of a file and closes the file.
+  ///
+  /// Closing alone is not enough. A program that another thread is starting has a copy of every descriptor until it
+  /// calls `execve(2)`, and a lock of `flock(2)` lasts until all copies are closed.
+  ///
+  /// - Parameter descriptor: The open file, locked or not.
+  package static func release(_ descriptor: Int32) {
+    // Fails only for a descriptor that is not open.
+    _ = flock(descriptor, LOCK_UN)
+    close(descriptor)
+  }
 }

@@ -132,7 +132,7 @@ package final class FileTree: Sendable {
       return try withParent(of: path, create: false) { (parent, name) throws(FileError) in
         let file = unsafe keytree_openat(parent, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0)
         guard file >= 0 else { throw .current("open", path) }
-        defer { close(file) }
+        defer { FileLock.release(file) }
         return FileLock.take(file, .shared, within: 0) == EWOULDBLOCK
       }
     } catch {
@@ -150,10 +150,12 @@ package final class FileTree: Sendable {
 
   /// Creates a new file with these bytes and flushes them to disk.
   ///
-  /// - Parameter isSynchronized: False to leave the flushing to `synchronizeAll()`.
+  /// - Parameters:
+  ///   - isSynchronized: False to leave the flushing to `synchronizeAll()`.
+  ///   - permissions: The permissions of the file; those of its owner alone unless given.
   /// - Throws: `FileError`; `EEXIST` if something already exists at the path.
   package func createFile(
-    _ path: String, _ bytes: [UInt8], isSynchronized: Bool = true
+    _ path: String, _ bytes: [UInt8], isSynchronized: Bool = true, permissions: UInt32 = 0o600
   ) throws(FileError) {
     try withParent(of: path, create: true) { (parent, name) throws(FileError) in
       try announce(.createFile, path)
@@ -162,6 +164,7 @@ package final class FileTree: Sendable {
       guard file >= 0 else { throw .current("create", path) }
       defer { close(file) }
       try write(bytes, to: file, path: path)
+      if permissions != 0o600, fchmod(file, permissions) != 0 { throw .current("chmod", path) }
       if !isSynchronized { return }
       try announce(.synchronize, path)
       // No retry after a failure: the kernel may have dropped the pages and would then report success.
@@ -255,9 +258,13 @@ package final class FileTree: Sendable {
   }
 
   /// Replaces a whole file: new content in a temporary file, `fsync`, rename, `fsync` of the folder.
-  package func replaceFile(_ path: String, with bytes: [UInt8], temporary: String) throws(FileError) {
+  ///
+  /// - Parameter permissions: The permissions of the file; those of its owner alone unless given.
+  package func replaceFile(
+    _ path: String, with bytes: [UInt8], temporary: String, permissions: UInt32 = 0o600
+  ) throws(FileError) {
     try remove(temporary)
-    try createFile(temporary, bytes)
+    try createFile(temporary, bytes, permissions: permissions)
     try rename(temporary, to: path)
     try synchronizeDirectory(RelativePath.parent(of: path))
   }

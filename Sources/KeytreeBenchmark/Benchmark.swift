@@ -11,9 +11,11 @@ struct Benchmark: Sendable {
 
   /// All benchmarks, in the order in which they run.
   static let all: [Benchmark] = [
-    version, find, queries, secItem, secretService, get, add, listing, bulk, secondImport, processes, history,
+    table, version, find, queries, secItem, secretService, desktopKeyring, get, add, listing, bulk,
+    secondImport,
+    processes, history,
     growth,
     merging, teams,
-    protected, verify, latency, bombs, credentials, rotation, faults, killSweep, syncFaults,
+    protected, verify, latency, bombs, credentials, browser, rotation, faults, killSweep, syncFaults,
   ]
 }

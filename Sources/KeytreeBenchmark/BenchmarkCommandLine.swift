@@ -22,7 +22,8 @@ enum BenchmarkCommandLine {
       --key NAME    a key of fixtures/gnupg: alice (Curve 25519, the default) or rsa (RSA 3072, as GnuPG 2.2
                     creates); the slower the key, the less the rest matters
 
-    Without a name, runs all but history, growth, merging, teams, protected, verify, latency, bombs, rotation, kill-sweep and sync-faults. Exit status 1: a limit was exceeded, 2: an error occurred.
+    Without a name, runs all but table, browser, desktop-keyring, history, growth, merging, teams, protected, verify,
+    latency, bombs, rotation, kill-sweep and sync-faults. Exit status 1: a limit was exceeded, 2: an error occurred.
     """
 
   /// Runs the benchmarks that the arguments name.

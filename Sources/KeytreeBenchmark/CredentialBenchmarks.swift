@@ -38,7 +38,8 @@ extension Benchmark {
           "\(name) answers", "",
           isRight: try bench.output(of: command, input: try bench.text(question)) == expected)
       }
-      for (name, theirs) in [("git-credential-store", plain), ("helper around pass", passStore)] {
+      let peers = [("git-credential-store", plain, 1.7), ("helper around pass", passStore, nil)]
+      for (name, theirs, limit) in peers {
         let comparison = try Comparison(pairs: pairs) { _ in
           ours
         } theirs: { _ in
@@ -46,7 +47,7 @@ extension Benchmark {
         }
         report.comparison(
           "fill, \(title), against \(name)", comparison, ours: "git-credential-keytree", theirs: name,
-          limit: nil)
+          limit: limit)
       }
     }
   }

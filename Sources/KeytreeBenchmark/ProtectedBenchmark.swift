@@ -84,7 +84,7 @@ private struct EverydayCommands {
   }
 
   private func compareImport(_ report: inout Report) throws(BenchmarkError) {
-    let rows = try bench.makeRows(PairedStores.count)
+    let rows = try bench.makeRows(stores.count)
     let import500 = try Comparison(pairs: bench.wantedPairs ?? 1, warmUp: 0) {
       number throws(BenchmarkError) in
       keytree(["import", "csv", rows], store: try bench.makeHistory("imported-\(number)", count: 0))
@@ -94,12 +94,12 @@ private struct EverydayCommands {
       try bench.output(of: try bench.pass(["git", "init"], store: store))
       var shell = try bench.pass([], store: store)
       let loop =
-        "for name in $(seq \(PairedStores.count)); do echo $name | pass insert -m $name || exit; done"
+        "for name in $(seq \(stores.count)); do echo $name | pass insert -m $name || exit; done"
       (shell.program, shell.arguments) = (try bench.programs.find("sh"), ["-c", loop])
       return shell
     }
     report.comparison(
-      "\(PairedStores.count) new items", import500, ours: "keytree import csv", theirs: "pass insert, each",
+      "\(stores.count) new items", import500, ours: "keytree import csv", theirs: "pass insert, each",
       limit: 0.5)
   }
 

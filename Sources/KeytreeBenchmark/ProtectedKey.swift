@@ -31,6 +31,7 @@ struct ProtectedKey {
       let wanted = max(Self.wantedTime - plain, Self.wantedTime / 10)
       iterations = max(iterations * wanted / max(time.median - plain, 0.001), 65_536)
     }
+    bench.hasPassphrase = true
   }
 
   private func protect(iterations: Int) throws(BenchmarkError) {

@@ -3,7 +3,7 @@ internal import Glibc
 extension Benchmark {
   /// Adding a reader to every item, and removing the reader.
   static let teams = Benchmark(
-    name: "teams", summary: "one more reader for \(PairedStores.count) items, against `pass init`",
+    name: "teams", summary: "one more reader for \(PairedStores.usualCount) items, against `pass init`",
     onlyByName: true
   ) { bench, report throws(BenchmarkError) in
     let team = TeamStores(try PairedStores(bench))
@@ -15,23 +15,25 @@ extension Benchmark {
 
 /// The same secrets in a Keytree store and in a pass store, both with git.
 struct PairedStores {
-  /// The number of items in each store.
-  static let count = 500
+  /// The number of items in each store, unless a benchmark needs another one.
+  static let usualCount = 500
 
   let bench: Workbench
+  /// The number of items in each store.
+  let count: Int
   let store: String
   let pass: String
 
   /// Makes the stores.
-  init(_ bench: Workbench) throws(BenchmarkError) {
-    self.bench = bench
-    store = try bench.makeHistory("paired", count: Self.count)
+  init(_ bench: Workbench, count: Int = usualCount) throws(BenchmarkError) {
+    (self.bench, self.count) = (bench, count)
+    store = try bench.makeHistory("paired", count: count)
     pass = "\(bench.folder)/paired-pass"
     try bench.makePassStore(pass)
     try bench.output(of: try bench.pass(["git", "init"], store: pass))
     let gpg = try bench.programs.find("gpg")
     let words = ["--batch", "--quiet", "--yes", "--recipient", bench.fingerprint, "--encrypt", "--output"]
-    for number in 0..<Self.count {
+    for number in 0..<count {
       try Files.makeFolder("\(pass)/\(SampleIndex.server(number))")
       try bench.output(
         of: bench.command(gpg, words + ["\(pass)/\(Self.entry(number)).gpg"]), input: "secret-\(number)\n")
@@ -99,7 +101,7 @@ struct TeamStores {
       return try passInit([bench.fingerprint, person])
     }
     report.comparison(
-      "one more reader for \(PairedStores.count) items", comparison, ours: "keytree group add",
+      "one more reader for \(stores.count) items", comparison, ours: "keytree group add",
       theirs: "pass init", limit: limit)
     let readers = try bench.output(of: bench.keytree(["who", PairedStores.item(0)], store: stores.store))
     report.count("readers of an item", readers.split(separator: "\n").count, wanted: 2)
@@ -140,7 +142,7 @@ struct TeamStores {
     Self.waitForFreedInodes()
     let whole = try ChildProcess.run(add())
     guard whole.status == 0 else { throw .unexpected("group add failed") }
-    let ours = whole.seconds / Double(PairedStores.count)
+    let ours = whole.seconds / Double(stores.count)
     report.note(
       "group add", "\(Report.number(ours * 1000, 2)) ms, ratio \(Report.number(ours / theirs, 2))")
     try bench.output(of: remove())

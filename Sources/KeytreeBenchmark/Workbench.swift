@@ -13,6 +13,8 @@ final class Workbench {
   private let base: String
   private let key: String
   private let keytree: String
+  /// True if the user's key has a passphrase, so that each use of it takes long.
+  var hasPassphrase = false
   /// The fingerprint of the user's primary key.
   private(set) var fingerprint = ""
 
@@ -37,6 +39,9 @@ final class Workbench {
   func another() throws(BenchmarkError) -> Workbench {
     try Workbench(base: base, pairs: wantedPairs, key: key)
   }
+
+  /// Returns the number of operations to measure, unless the user has given it.
+  func count(_ usual: Int, withPassphrase few: Int) -> Int { wantedPairs ?? (hasPassphrase ? few : usual) }
 
   /// Stops the agent and removes everything.
   func close() {

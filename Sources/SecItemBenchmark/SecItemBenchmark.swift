@@ -6,14 +6,18 @@ internal import OpenPGP
 enum SecItemBenchmark {
   /// Runs the measurement that the arguments name.
   ///
-  /// - Parameter arguments: `pairs COUNT`, or `queries FILE` with a service and an account in each line, separated by a
-  ///   tab.
+  /// - Parameter arguments: `pairs COUNT`; `queries FILE` with a service and an account in each line, separated by a
+  ///   tab; `threads COUNT`, the number of items that one thread and then eight threads add; `kept COUNT`, the number of
+  ///   items that are read twice; or `storm COUNT`, the number of replacements and half of the number of reads.
   /// - Returns: The exit status: 0, 1 if a call returned an unexpected result, 2 for other arguments.
   static func run(_ arguments: [String]) -> Int32 {
     do {
       switch arguments.count == 2 ? arguments[0] : "" {
       case "pairs": try pairs(Int(arguments[1]) ?? 0)
       case "queries": try queries(Query.read(arguments[1]))
+      case "threads": try SecItemThreads.compare(Int(arguments[1]) ?? 0)
+      case "kept": try SecItemThreads.readTwice(Int(arguments[1]) ?? 0)
+      case "storm": try SecItemThreads.storm(Int(arguments[1]) ?? 0)
       default: return 2
       }
       return 0
@@ -92,11 +96,13 @@ enum SecItemBenchmark {
     return time
   }
 
-  private static func expect(_ function: String, _ status: OSStatus) throws {
+  /// Checks the status of a call.
+  static func expect(_ function: String, _ status: OSStatus) throws {
     guard status == errSecSuccess else { throw UnexpectedStatus(function: function, status: status) }
   }
 
-  private static func tell(_ name: String, _ number: Double) {
+  /// Prints a number.
+  static func tell(_ name: String, _ number: Double) {
     print("\(name): \(number)")
   }
 }

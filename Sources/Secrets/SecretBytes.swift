@@ -15,9 +15,16 @@ public struct SecretBytes: ~Copyable, @unchecked Sendable {
   /// The number of bytes.
   public private(set) var count: Int
 
+  /// A Boolean value that indicates whether the system keeps the bytes out of swap.
+  package private(set) var isLocked: Bool
+
+  /// The number of bytes of memory that the value occupies: whole pages.
+  package var memorySize: Int { unsafe block.count }
+
   /// Creates an empty value that allocates no memory.
   public init() {
     unsafe block = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+    isLocked = true
     count = 0
   }
 
@@ -26,7 +33,7 @@ public struct SecretBytes: ~Copyable, @unchecked Sendable {
   /// - Parameter capacity: The number of bytes that can be added before the block has to grow.
   public init(capacity: Int) {
     precondition(capacity >= 0, "the capacity is negative")
-    unsafe block = SecretPages.allocate(capacity)
+    unsafe (block, isLocked) = SecretPages.allocate(capacity)
     count = 0
   }
 
@@ -158,8 +165,8 @@ public struct SecretBytes: ~Copyable, @unchecked Sendable {
     let room = unsafe block.count
     guard needed > room else { return }
     let wider = unsafe SecretPages.allocate(max(needed, room * 2))
-    unsafe wider.copyMemory(from: UnsafeRawBufferPointer(rebasing: block[..<count]))
+    unsafe wider.block.copyMemory(from: UnsafeRawBufferPointer(rebasing: block[..<count]))
     unsafe SecretPages.release(block)
-    unsafe block = wider
+    unsafe (block, isLocked) = wider
   }
 }

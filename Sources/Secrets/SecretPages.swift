@@ -9,9 +9,9 @@ enum SecretPages {
   /// Allocates new pages.
   ///
   /// - Parameter capacity: The number of bytes. 0 allocates nothing.
-  /// - Returns: A zeroed block of at least that size.
-  static func allocate(_ capacity: Int) -> UnsafeMutableRawBufferPointer {
-    guard capacity > 0 else { return unsafe UnsafeMutableRawBufferPointer(start: nil, count: 0) }
+  /// - Returns: A zeroed block of at least that size, and a Boolean value that indicates whether it is kept out of swap.
+  static func allocate(_ capacity: Int) -> (block: UnsafeMutableRawBufferPointer, isLocked: Bool) {
+    guard capacity > 0 else { return unsafe (UnsafeMutableRawBufferPointer(start: nil, count: 0), true) }
     let page = max(Int(sysconf(Int32(_SC_PAGESIZE))), 4096)
     let size = (capacity + page - 1) / page * page
     let start = unsafe mmap(nil, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
@@ -20,9 +20,9 @@ enum SecretPages {
     }
     // Errors are ignored, because both calls are additional protection. If the limit on locked memory is exhausted, the
     // secret remains usable, but it may be swapped out, as the threat model states.
-    _ = unsafe mlock(start, size)
+    let isLocked = unsafe mlock(start, size) == 0
     _ = unsafe madvise(start, size, Int32(MADV_DONTDUMP))
-    return unsafe UnsafeMutableRawBufferPointer(start: start, count: size)
+    return unsafe (UnsafeMutableRawBufferPointer(start: start, count: size), isLocked)
   }
 
   /// Wipes a block and frees its pages.

@@ -30,6 +30,9 @@ package struct SecretSlice: Sendable {
   /// The number of bytes.
   package var count: Int { range.count }
 
+  /// The number of bytes of memory that the whole secret occupies.
+  package var memorySize: Int { block.bytes.memorySize }
+
   /// True if there are no bytes.
   package var isEmpty: Bool { range.isEmpty }
 

@@ -2,6 +2,7 @@ import Encoding
 import TestSupport
 import Testing
 
+@Suite(.serialized)
 struct ByteSearchTests {
   /// The definition: the first position at which the lower-case bytes are equal.
   private static func first(_ text: [UInt8], in bytes: [UInt8], from start: Int) -> Int? {

@@ -2,6 +2,7 @@ import Encoding
 import TestSupport
 import Testing
 
+@Suite(.serialized)
 struct JSONTests {
   static let limits = JSONLimits(size: 4096, depth: 4)
 

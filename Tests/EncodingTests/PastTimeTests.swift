@@ -1,6 +1,7 @@
 import Encoding
 import Testing
 
+@Suite(.serialized)
 struct PastTimeTests {
   private static let now = Timestamp(rfc3339: "2026-11-24T12:00:00Z") ?? .latest
 

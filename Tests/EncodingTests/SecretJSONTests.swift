@@ -4,7 +4,7 @@ import TestSupport
 
 @testable import Encoding
 
-@Suite("JSON whose texts stay in wiped memory")
+@Suite("JSON whose texts stay in wiped memory", .serialized)
 struct SecretJSONTests {
   /// Returns the value in a notation that tests can compare.
   static func show(_ value: SecretJSON) -> String {

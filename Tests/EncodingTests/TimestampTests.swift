@@ -3,6 +3,7 @@ import Encoding
 import TestSupport
 import Testing
 
+@Suite(.serialized)
 struct TimestampTests {
   @Test(
     arguments: [

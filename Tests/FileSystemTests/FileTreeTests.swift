@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Tests that no operation leaves the store, even if a link or a pipe replaces a part of the path (threat T20).
-@Suite struct FileTreeTests {
+@Suite(.serialized) struct FileTreeTests {
   private let scratch = ScratchFolder()
   private var store: String { "\(scratch.path)/store" }
 

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite("Search for programs") struct ProgramSearchTests {
+@Suite("Search for programs", .serialized) struct ProgramSearchTests {
   @Test func `a program is the first executable file in an absolute folder`() throws {
     let folder = ScratchFolder()
     let path = folder.path

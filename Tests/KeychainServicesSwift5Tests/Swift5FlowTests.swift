@@ -3,6 +3,7 @@ import KeychainTestSupport
 import Testing
 
 /// Tests how an app signs in with the keychain, in the spellings of older code, with the real functions.
+@Suite(.serialized)
 struct Swift5FlowTests {
   let service = "org.example.mailer"
 

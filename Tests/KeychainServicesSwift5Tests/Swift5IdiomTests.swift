@@ -2,6 +2,7 @@ import AuthenticationServices
 import Testing
 
 /// Tests keychain code in Swift 5 mode, with the one import that an app with a sign-in already has.
+@Suite(.serialized)
 struct Swift5IdiomTests {
   let token = Data("hunter2".utf8)
 

@@ -4,6 +4,7 @@ import Testing
 @testable import KeychainServices
 
 /// Tests which flags and protections can be combined.
+@Suite(.serialized)
 struct AccessControlTests {
   static let protections: [String] = [
     kSecAttrAccessibleWhenUnlocked, kSecAttrAccessibleAfterFirstUnlock, kSecAttrAccessibleAlways,

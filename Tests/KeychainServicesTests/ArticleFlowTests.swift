@@ -5,6 +5,7 @@ import Testing
 
 /// Tests the tasks in Apple's articles about the keychain, with every status checked, as a program does them that
 /// imports `Security` beside Foundation and no other module of ours.
+@Suite(.serialized)
 struct ArticleFlowTests {
   struct Credentials: Equatable {
     var username: String

@@ -6,6 +6,7 @@ import Testing
 @testable import KeychainServices
 
 /// Tests that certificates have the values that OpenSSL reads in them.
+@Suite(.serialized)
 struct CertificateTests {
   private func certificate(_ name: String) throws -> SecCertificate {
     try #require(SecCertificateCreateWithData(nil, CertificateFixture.bytes(name) as CFData))

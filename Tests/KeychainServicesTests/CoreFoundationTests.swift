@@ -3,6 +3,7 @@ import Security
 import Testing
 
 /// Tests the functions of CoreFoundation that keychain code calls.
+@Suite(.serialized)
 struct CoreFoundationTests {
   @Test func `every type has its own type id`() {
     let numbers = [

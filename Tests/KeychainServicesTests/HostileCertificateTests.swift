@@ -6,6 +6,7 @@ import Testing
 @testable import KeychainServices
 
 /// Tests that untrusted bytes never trap: they are a certificate or a key, or they are refused.
+@Suite(.serialized)
 struct HostileCertificateTests {
   /// Generates the same numbers in every run (xorshift64*).
   struct Seeded: RandomNumberGenerator {

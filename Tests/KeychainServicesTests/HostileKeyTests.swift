@@ -3,6 +3,7 @@ import Security
 import Testing
 
 /// Tests that the functions for keys and certificates answer for every value in a dictionary.
+@Suite(.serialized)
 struct HostileKeyTests {
   private static var bytes: CFData { Data(repeating: 7, count: 16) as CFData }
   private static var good: [AnyHashable: Any] {

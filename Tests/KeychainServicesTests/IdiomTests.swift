@@ -3,6 +3,7 @@ import Security
 import Testing
 
 /// Tests how code for Apple's keychain writes its queries and reads its results.
+@Suite(.serialized)
 struct IdiomTests {
   let token = Data("hunter2".utf8)
 

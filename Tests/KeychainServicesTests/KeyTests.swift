@@ -5,6 +5,7 @@ import Testing
 @testable import KeychainServices
 
 /// Tests that keys are imported, distinguished and exported.
+@Suite(.serialized)
 struct KeyTests {
   private func makeKey(_ bytes: Data, _ type: CFString, _ keyClass: CFString) -> SecKey? {
     attempt(bytes, type, keyClass).result

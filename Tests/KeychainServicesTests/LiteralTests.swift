@@ -3,6 +3,7 @@ import Security
 import Testing
 
 /// Tests that the constants and codes are exactly those of Apple.
+@Suite(.serialized)
 struct LiteralTests {
   @Test func `every constant has Apple's text`() throws {
     let facts = try FactTable("constants.tsv").rows

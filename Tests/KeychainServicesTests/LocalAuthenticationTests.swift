@@ -4,6 +4,7 @@ import Testing
 @testable import KeychainServices
 
 /// Tests that a context keeps its settings and never unlocks anything.
+@Suite(.serialized)
 struct LocalAuthenticationTests {
   @Test func `a context keeps its settings`() {
     let context = LAContext()

@@ -114,8 +114,12 @@ extension Misuse {
       Misuse("a persistent reference beside attributes", errSecParam, searches) {
         there(["v_PersistentRef": Data("genp".utf8) + Data(count: 16)])
       },
-      Misuse("a persistent reference of another form", errSecItemNotFound, searches) {
-        ["v_PersistentRef": Data(count: 12)]
+      Misuse("a persistent reference of another length", errSecParam, searches) {
+        ["v_PersistentRef": Data("genp".utf8) + Data(count: 8)]
+      },
+      Misuse("a persistent reference without bytes", errSecParam, searches) { ["v_PersistentRef": Data()] },
+      Misuse("a persistent reference of an unknown class", errSecParam, searches) {
+        ["v_PersistentRef": Data("xxxx".utf8) + Data(count: 16)]
       },
       Misuse("a persistent reference to nothing", errSecItemNotFound, searches) {
         ["v_PersistentRef": Data("genp".utf8) + Data(count: 16)]
@@ -145,9 +149,6 @@ extension Misuse {
       ["v_Ref": try ItemFixture().certificate]
     },
     Misuse("a new item with any value of synchronizable", errSecParam, [.add]) { new(["sync": "syna"]) },
-    Misuse("an item that stays here and is synchronizable", errSecParam, [.add]) {
-      new(["sync": true, "pdmn": kSecAttrAccessibleWhenUnlockedThisDeviceOnly])
-    },
     Misuse("an identity without its parts", errSecParam, [.add]) { ["class": "idnt", "labl": "x"] },
     Misuse("a certificate without data", errSecParam, [.add]) { ["class": "cert", "labl": "x"] },
     Misuse("an invalid certificate", errSecParam, [.add]) { ["class": "cert", "v_Data": Data([0x30])] },

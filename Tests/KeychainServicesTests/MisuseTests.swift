@@ -7,6 +7,7 @@ import Testing
 @testable import KeychainServices
 
 /// Tests that invalid and impossible calls have their status, return nothing and change nothing.
+@Suite(.serialized)
 struct MisuseTests {
   /// Creates a store with two passwords, a certificate and its key.
   private func makeWorld() throws -> StandInWorld {

@@ -3,6 +3,7 @@ import Security
 import Testing
 
 /// Tests the form of results: every combination of requested parts, with every limit, for every class.
+@Suite(.serialized)
 struct ShapeTests {
   /// The parts that a query can request.
   struct Parts: OptionSet {

@@ -16,17 +16,23 @@ final class StandInWorld {
   private let settings: KeychainSettings
   private let opening: KeychainSession.Opening
 
-  /// - Parameter hasStore: True if the store is created, too.
-  init(hasStore: Bool = true) throws {
+  /// - Parameters:
+  ///   - hasStore: True if the store is created, too.
+  ///   - changeHost: Changes the context of the machine.
+  init(hasStore: Bool = true, changeHost: (inout HostContext) -> Void = { _ in }) throws {
     KeychainWorld.lock.lock()
     settings = KeychainSession.shared.settings
     opening = KeychainSession.shared.opening
     let (engine, silent) = (store.engine, silentEngine)
     var host = store.host
     host.keepsIndex = true
+    changeHost(&host)
     KeychainSession.shared.settings = KeychainSettings(environment: ["KEYTREE_STORE": store.path])
     KeychainSession.shared.opening = { [host] settings, asks throws(KeyringError) in
       let asks = asks && settings.allowsInteraction
+      var host = host
+      host.secretLifetime = settings.secretLifetime
+      host.sharesTransactions = true
       return try Keyring.open(at: settings.store, host: host, faults: nil, engine: asks ? engine : silent)
     }
     do {

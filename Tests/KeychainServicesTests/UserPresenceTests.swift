@@ -173,23 +173,25 @@ import Testing
     }
   }
 
-  @Test func `a synchronised item cannot be for this device only`() throws {
+  @Test func `a synchronizable item can be for this device only, and then stays here`() throws {
     let world = try KeychainWorld()
     defer { world.close() }
     var item = try Self.item("plain", [])
+    item[kSecAttrAccessControl as String] = nil
+    item[kSecAttrAccessible as String] = kSecAttrAccessibleWhenUnlockedThisDeviceOnly
     item[kSecAttrSynchronizable as String] = true
     #expect(SecItemAdd(item as CFDictionary, nil) == errSecSuccess)
     var query = Self.query("plain")
-    query[kSecReturnData as String] = nil
+    #expect(Self.find(query).status == errSecItemNotFound, "only items that are not synchronizable")
     query[kSecAttrSynchronizable as String] = true
-    let here = kSecAttrAccessibleWhenUnlockedThisDeviceOnly
-    let change = [kSecAttrAccessible as String: here] as [String: Any]
-    #expect(SecItemUpdate(query as CFDictionary, change as CFDictionary) == errSecParam)
-    var both = change
-    both[kSecAttrSynchronizable as String] = false
-    #expect(SecItemUpdate(query as CFDictionary, both as CFDictionary) == errSecSuccess)
-    query[kSecAttrSynchronizable as String] = false
-    let back = [kSecAttrSynchronizable as String: true] as CFDictionary
-    #expect(SecItemUpdate(query as CFDictionary, back) == errSecParam)
+    #expect(Self.find(query).data == Data("hidden".utf8))
+    query[kSecReturnData as String] = nil
+    for (change, isLocal) in [
+      ([kSecAttrComment: "x"], true), ([kSecAttrAccessible: kSecAttrAccessibleWhenUnlocked], false),
+      ([kSecAttrAccessible: kSecAttrAccessibleWhenUnlockedThisDeviceOnly], true),
+    ] as [([CFString: Any], Bool)] {
+      #expect(SecItemUpdate(query as CFDictionary, change as CFDictionary) == errSecSuccess)
+      #expect(try world.store.open().find(Query()).items.map(\.isLocal) == [isLocal])
+    }
   }
 }

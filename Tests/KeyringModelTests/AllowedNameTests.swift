@@ -2,7 +2,7 @@ import Encoding
 import KeyringModel
 import Testing
 
-@Suite("Names of allowed files") struct AllowedNameTests {
+@Suite("Names of allowed files", .serialized) struct AllowedNameTests {
   static let good = [
     "README.md", "LICENSE", ".github/workflows/verify.yml", ".gitlab-ci.yml", "docs/", "a/b/c/",
     ".editorconfig",

@@ -3,6 +3,7 @@ import KeyringModel
 import TestSupport
 import Testing
 
+@Suite(.serialized)
 struct AttributeTests {
   @Test func `texts that only look alike are different`() {
     #expect(AttributeValue.string("\u{e9}") != .string("e\u{301}"))

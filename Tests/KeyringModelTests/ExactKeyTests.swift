@@ -2,6 +2,7 @@ import KeyringModel
 import TestSupport
 import Testing
 
+@Suite(.serialized)
 struct ExactKeyTests {
   @Test(arguments: 0..<12)
   func `every record that matches a condition has the condition's key`(seed: UInt64) {

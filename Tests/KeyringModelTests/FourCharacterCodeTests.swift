@@ -1,7 +1,7 @@
 import KeyringModel
 import Testing
 
-@Suite struct FourCharacterCodeTests {
+@Suite(.serialized) struct FourCharacterCodeTests {
   @Test(arguments: [
     ("htps", "https", AttributeName.protocol), ("smb ", "smb", .protocol), ("pops", "pop3s", .protocol),
     ("dflt", "default", .authenticationType), ("http", "http-basic", .authenticationType),

@@ -3,6 +3,7 @@ import KeyringModel
 import TestSupport
 import Testing
 
+@Suite(.serialized)
 struct IdentifierTests {
   @Test(arguments: [
     "", "0", "0123456789abcdef0123456789abcde", "0123456789abcdef0123456789abcdef0",

@@ -3,6 +3,7 @@ import KeyringModel
 import TestSupport
 import Testing
 
+@Suite(.serialized)
 struct IndexLineTests {
   static let line = """
     {"account":"alice","class":"internet-password","created":"2026-11-20T18:32:09.123456Z",\

@@ -4,6 +4,7 @@ import KeyringModel
 import TestSupport
 import Testing
 
+@Suite(.serialized)
 struct ItemPathTests {
   static func path(_ itemClass: ItemClass, _ attributes: Attributes, group: String = "default") -> ItemPath {
     ItemPath(PrimaryKey(itemClass: itemClass, attributes: attributes, group: group))

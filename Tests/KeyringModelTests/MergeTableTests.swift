@@ -4,6 +4,7 @@ import KeyringModel
 import Testing
 
 /// The table of decisions in the article about merging, compared with the merge itself.
+@Suite(.serialized)
 struct MergeTableTests {
   /// The change of one side, as the table names it.
   enum Action: String, CaseIterable {

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 /// Tests the laws of merging with random histories.
+@Suite(.serialized)
 struct MergeTests {
   /// The number of histories. `KEYTREE_MERGE_SEEDS=10000 swift test --filter MergeTests` tries more.
   private static let seeds =

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 /// Tests the tree of RFC 9162 against its definition and against known roots.
+@Suite(.serialized)
 struct MerkleTreeTests {
   /// MTH of RFC 9162, 2.1.1, implemented literally.
   static func root(_ leaves: ArraySlice<[UInt8]>) -> [UInt8] {

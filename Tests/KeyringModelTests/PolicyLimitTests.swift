@@ -3,7 +3,7 @@ import KeyringModel
 import Testing
 
 /// The limits of the lists in a policy. Anyone who provides a folder can fill these lists (threat T46).
-@Suite("Limits of a policy") struct PolicyLimitTests {
+@Suite("Limits of a policy", .serialized) struct PolicyLimitTests {
   private static func fingerprint(_ number: Int) throws -> Fingerprint {
     let digits = String(number, radix: 16, uppercase: true)
     return try #require(Fingerprint(String(repeating: "0", count: 40 - digits.utf8.count) + digits))

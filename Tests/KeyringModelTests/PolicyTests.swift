@@ -2,6 +2,7 @@ import Encoding
 import KeyringModel
 import Testing
 
+@Suite(.serialized)
 struct PolicyTests {
   static let alice = String(repeating: "A", count: 40)
   static let bob = String(repeating: "B", count: 64)

@@ -2,6 +2,7 @@ import KeyringModel
 import TestSupport
 import Testing
 
+@Suite(.serialized)
 struct QueryPlanTests {
   static func candidates(in file: [UInt8], for query: Query) -> [(line: [UInt8], number: Int)] {
     var found: [(line: [UInt8], number: Int)] = []

@@ -3,6 +3,7 @@ import KeyringModel
 import TestSupport
 import Testing
 
+@Suite(.serialized)
 struct QueryTests {
   static let item = Sample.record([
     .server: "github.com", .account: "Alice", .port: 443, .protocol: "https", .label: "Caf\u{e9}",

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 /// Tests records and their signed statements: each has one spelling, and no other is read.
+@Suite(.serialized)
 struct RecordFileTests {
   private static let keyring = KeyringID(hex: "00112233445566778899aabbccddeeff")
 

@@ -3,6 +3,7 @@ import KeyringModel
 import TestSupport
 import Testing
 
+@Suite(.serialized)
 struct ShardTests {
   /// Returns records whose paths are in one shard.
   static func records(_ count: Int, shard: UInt8 = 0x43, seed: UInt64 = 1) -> [ItemRecord] {

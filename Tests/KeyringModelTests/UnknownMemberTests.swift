@@ -3,7 +3,7 @@ import KeyringModel
 import Testing
 
 /// Tests members of a line that this version does not know. They are compared by the bytes of their names.
-@Suite("Unknown members") struct UnknownMemberTests {
+@Suite("Unknown members", .serialized) struct UnknownMemberTests {
   private static func members(_ unknown: [JSONMember]) throws -> UnknownMembers {
     var record = try IndexLine.parse(
       Array(

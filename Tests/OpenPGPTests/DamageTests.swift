@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Tests that damaged messages never yield plaintext, and that the error names the right cause.
-@Suite struct DamageTests {
+@Suite(.serialized) struct DamageTests {
   @Test func `a message truncated at any length is refused`() throws {
     let home = try GnuPGHome(secret: [.alice])
     let engine = Engine(home, people: [.alice])

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Tests the private home that gpg works in.
-@Suite struct EngineHomeTests {
+@Suite(.serialized) struct EngineHomeTests {
   private let home: GnuPGHome
 
   init() throws { home = try GnuPGHome() }

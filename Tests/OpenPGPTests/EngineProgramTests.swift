@@ -6,7 +6,7 @@ import Testing
 @testable import struct OpenPGP.EngineProgram
 
 /// Tests which gpg is run, and which programs are never run (threat T35).
-@Suite struct EngineProgramTests {
+@Suite(.serialized) struct EngineProgramTests {
   // A folder with programs that leave a file when they run.
   private final class Programs {
     let folder = "/tmp/ktbin\(UInt32.random(in: 0 ... .max))"

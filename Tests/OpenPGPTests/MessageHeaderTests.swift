@@ -21,7 +21,7 @@ enum Packets {
   static let container = new(18, [1] + [UInt8](repeating: 7, count: 40))
 }
 
-@Suite struct MessageHeaderTests {
+@Suite(.serialized) struct MessageHeaderTests {
   struct Accepted: CustomTestStringConvertible {
     var testDescription: String
     var bytes: [UInt8]

@@ -5,7 +5,7 @@ import Testing
 
 @testable import OpenPGP
 
-@Suite struct PublicKeyTests {
+@Suite(.serialized) struct PublicKeyTests {
   private static let now = Timestamp(seconds: 1_800_000_000)
   private static let person = GnuPGKey.alice.fingerprint
 
@@ -110,6 +110,21 @@ import Testing
     #expect(table.owner(of: other) == other)
     #expect(table.owner(of: Self.person) == Self.person)
     #expect(table.claims(KeyID(value: 7), by: other))
+  }
+
+  @Test(
+    "a key table in another spelling than the written one is refused",
+    arguments: [
+      ("3000", "+3000"), ("3000", "03000"), ("3000", "9000000000000000"), ("%0A", "%0a"), (" -e ", " -ee "),
+    ])
+  func otherSpelling(_ old: String, _ new: String) {
+    let keys = [Self.key([Self.subkey(2, expires: 3000)])].map { key in
+      PublicKey(fingerprint: key.fingerprint, userIDs: ["a\nb"], subkeys: key.subkeys, hasSecret: false)
+    }
+    let bytes = KeyTableFile.encode(keys)
+    #expect(KeyTableFile.decode(bytes) == keys)
+    let changed = String(decoding: bytes, as: UTF8.self).replacing(old, with: new)
+    #expect(Array(changed.utf8) != bytes && KeyTableFile.decode(Array(changed.utf8)) == nil)
   }
 
   @Test func `the key table reads back unchanged, and a damaged one is refused`() throws {

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Tests files that are not messages of an item, made by gpg itself.
-@Suite struct RefusedMessageTests {
+@Suite(.serialized) struct RefusedMessageTests {
   private static let text = Array("do not show this".utf8)
 
   enum Kind: String, CaseIterable {

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Tests that nothing of a secret is left in the memory of this process after its last use (threat T30).
-@Suite struct ResidueTests {
+@Suite(.serialized) struct ResidueTests {
   @Test func `nothing is left of a secret that was encrypted and decrypted`() throws {
     let home = try GnuPGHome(secret: [.alice])
     let engine = Engine(home, people: [.alice])

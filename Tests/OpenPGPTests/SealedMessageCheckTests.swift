@@ -6,7 +6,7 @@ import Testing
 @testable import OpenPGP
 
 /// Tests the check after encryption, with the output of gpg under settings that interfere.
-@Suite struct SealedMessageCheckTests {
+@Suite(.serialized) struct SealedMessageCheckTests {
   struct Case: CustomTestStringConvertible {
     var testDescription: String
     var options: [String]

@@ -5,7 +5,7 @@ import Secrets
 import TestSupport
 import Testing
 
-@Suite struct SignatureTests {
+@Suite(.serialized) struct SignatureTests {
   private static let text = Array("policy\n".utf8)
 
   @Test func `a detached signature is armored, names its signer and matches these bytes only`() throws {

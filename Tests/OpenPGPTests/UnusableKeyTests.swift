@@ -5,7 +5,7 @@ import Secrets
 import TestSupport
 import Testing
 
-@Suite struct UnusableKeyTests {
+@Suite(.serialized) struct UnusableKeyTests {
   @Test func `a key that cannot encrypt is reported with its problem before anything else happens`() throws {
     let home = try GnuPGHome()
     let people = GnuPGKey.allCases

@@ -6,7 +6,7 @@ import Testing
 
 /// Tests that the user's own gpg.conf does not change what is written. Each setting is first shown to affect plain gpg
 /// in the same home.
-@Suite struct UserConfigurationTests {
+@Suite(.serialized) struct UserConfigurationTests {
   private static let text = Array("hello".utf8)
 
   private func written(with lines: [String], harm: ([UInt8]) throws -> Bool) throws {

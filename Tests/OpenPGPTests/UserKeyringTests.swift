@@ -5,7 +5,7 @@ import Secrets
 import TestSupport
 import Testing
 
-@Suite struct UserKeyringTests {
+@Suite(.serialized) struct UserKeyringTests {
   @Test func `the secret keys are the keys with a secret half`() throws {
     let home = try GnuPGHome(secret: [.alice, .expired], public: [.bob])
     let keys = try UserKeyring(locations: home.locations).secretKeys()

@@ -1,7 +1,7 @@
 import Secrets
 import Testing
 
-@Suite struct SecretBytesTests {
+@Suite(.serialized) struct SecretBytesTests {
   private static func bytes(_ secret: borrowing SecretBytes) -> [UInt8] {
     unsafe secret.withBytes { unsafe Array($0) }
   }

@@ -3,7 +3,7 @@ import Glibc
 import Secrets
 import Testing
 
-@Suite struct SecretInputTests {
+@Suite(.serialized) struct SecretInputTests {
   // Writes the pieces to a pipe and calls the body with its read end.
   private func reading<R: Sendable>(
     _ pieces: [[UInt8]], _ body: (Int32) throws -> R

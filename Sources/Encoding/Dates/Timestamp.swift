@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// A moment in UTC with microsecond precision, which is written as RFC 3339 text.
 public struct Timestamp: Hashable, Comparable, Sendable {
   /// Microseconds since 1970-01-01T00:00:00Z; negative before.
@@ -20,6 +22,13 @@ public struct Timestamp: Hashable, Comparable, Sendable {
 
   private init(unchecked microseconds: Int64) {
     self.microseconds = microseconds
+  }
+
+  /// Returns the current time of the system, `clock_gettime(2)` with `CLOCK_REALTIME`.
+  @Sendable public static func now() -> Timestamp {
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_REALTIME, &time)
+    return Timestamp(microseconds: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000)
   }
 
   /// Reads a moment in UTC.

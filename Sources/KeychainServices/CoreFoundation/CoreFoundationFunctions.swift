@@ -115,6 +115,15 @@ public func CFErrorGetDomain(_ error: CFError?) -> CFErrorDomain! {
 }
 
 // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
+/// Returns the details of an error.
+///
+/// - Parameter error: The error. Apple's function traps for nil, this one does not.
+/// - Returns: Its details by their keys, empty if it has none; nil for nil.
+public func CFErrorCopyUserInfo(_ error: CFError?) -> CFDictionary! {
+  error.map { NSDictionary(dictionary: $0.userInfo) }
+}
+
+// swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
 /// Returns the description of an error for the user.
 ///
 /// - Parameter error: The error. Apple's function traps for nil, this one does not.

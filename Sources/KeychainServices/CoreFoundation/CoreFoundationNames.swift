@@ -31,6 +31,10 @@ public typealias CFIndex = Int
 public typealias CFOptionFlags = UInt
 /// A type ID.
 public typealias CFTypeID = UInt
+/// A code of four characters, the first in the highest byte; the type of `kSecAttrCreator` and `kSecAttrType`.
+public typealias FourCharCode = UInt32
+/// The type or the creator of a file.
+public typealias OSType = FourCharCode
 /// An allocator. There is only one, and a program cannot make another.
 public final class CFAllocator: Sendable {
   private init() {}
@@ -44,3 +48,7 @@ public let kCFBooleanTrue: CFBoolean! = NSNumber(value: true)
 // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
 /// The Boolean false.
 public let kCFBooleanFalse: CFBoolean! = NSNumber(value: false)
+
+// swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
+/// The key of a bundle's identifier in its `Info.plist`. Programs use the identifier as a service or an access group.
+@safe public nonisolated(unsafe) let kCFBundleIdentifierKey: CFString! = "CFBundleIdentifier"

@@ -92,7 +92,8 @@ struct SecItemChanges {
     _ changes: AttributeChanges, to record: ItemRecord, in keyring: Keyring
   ) throws {
     if let data {
-      try keyring.update(record, changes, secret: SecretBytes(copying: data))
+      let secret = SecretBytes(copying: data)
+      try keyring.update(record, changes, secret: secret).keep(secret, in: keyring)
     } else {
       try keyring.update(record, changes)
     }
@@ -143,14 +144,13 @@ struct SecItemChanges {
     SecAccessControl(protection: protection ?? old.protection, flags: old.flags)
   }
 
-  /// Checks that an item that stays on this machine, or one that asks the user, does not become synchronized.
+  /// Checks that an item that asks the user does not become synchronized.
   private func checkSynchronizable(
     _ changes: AttributeChanges, _ control: SecAccessControl?, _ record: ItemRecord
   ) throws {
     let isCleared = changes.clear.contains(.synchronizable)
     let old = isCleared ? nil : record.attributes[.synchronizable]
     guard (changes.set[.synchronizable] ?? old) == .boolean(true) else { return }
-    if changes.isLocal ?? record.isLocal { throw SecItemFailure.parameter }
     if let control, control.flags != [] { throw SecItemFailure.parameter }
   }
 

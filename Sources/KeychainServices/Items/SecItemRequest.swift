@@ -183,7 +183,7 @@ struct SecItemRequest {
     }
     if let value = entries[kSecValuePersistentRef as String] {
       guard purpose != .add, let bytes = value as? Data else { throw SecItemFailure.parameter }
-      guard let reference = PersistentReference(bytes) else { throw SecItemFailure(errSecItemNotFound) }
+      guard let reference = PersistentReference(bytes) else { throw SecItemFailure.parameter }
       persistentReference = reference
     }
     if let value = entries[kSecValueRef as String] { try readReference(value) }

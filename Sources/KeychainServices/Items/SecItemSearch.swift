@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Keyring
+internal import Secrets
 
 /// A search for the items of a request.
 struct SecItemSearch {
@@ -163,9 +164,7 @@ struct SecItemSearch {
   /// Decrypts the content of an item that this search has found.
   func secret(of record: ItemRecord) throws -> Data {
     let query = query(for: record.itemClass)
-    let secret = try keyring.secret(for: record, matching: query) { record in
-      record.accessControl?.requiresUserPresence ?? true
-    }
+    let secret = try keyring.secret(for: record, matching: query) { $0.requiresUserPresence }
     return unsafe secret.withBytes { unsafe Data($0) }
   }
 }
@@ -186,6 +185,14 @@ extension ItemRecord {
     }
     guard let control = value.contentBytes.flatMap({ SecAccessControl(serialized: $0) }) else { return nil }
     return SecAccessControl(protection: onThisMachine(control.protection), flags: control.flags)
+  }
+
+  /// A Boolean value that indicates whether the user is asked each time the item is read.
+  var requiresUserPresence: Bool { accessControl?.requiresUserPresence ?? true }
+
+  /// Keeps the item's new secret in memory if the settings ask for it, unless the user is asked each time.
+  func keep(_ secret: borrowing SecretBytes, in keyring: Keyring) {
+    if !requiresUserPresence { keyring.keep(secret, of: self) }
   }
 
   /// The value of `kSecAttrAccessible`.

@@ -152,10 +152,8 @@ struct SecItemService {
     }
     let protection = try protect(&attributes, request, itemClass)
     let isLocal = ItemAttributes.isThisDeviceOnly(protection)
-    if request.synchronizable == .yes {
-      if isLocal { throw SecItemFailure.parameter }
-      attributes[.synchronizable] = .boolean(true)
-    }
+    // Apple accepts this attribute for items of this device, too. It is then only a part of the primary key.
+    if request.synchronizable == .yes { attributes[.synchronizable] = .boolean(true) }
     if request.data == nil { attributes[SecItemResults.contentName] = SecItemResults.noContent }
     let item = NewItem(
       itemClass: itemClass, attributes: attributes, group: request.group ?? session.settings.accessGroup,
@@ -183,7 +181,10 @@ struct SecItemService {
 
   private func add(_ items: [AddedItem], to keyring: Keyring) throws -> [ItemRecord] {
     if let only = items.first, items.count == 1 {
-      return [try keyring.add(only.item, secret: SecretBytes(copying: only.data))]
+      let secret = SecretBytes(copying: only.data)
+      let record = try keyring.add(only.item, secret: secret)
+      record.keep(secret, in: keyring)
+      return [record]
     }
     return try keyring.transaction { staged throws(KeyringError) in
       var records: [ItemRecord] = []

@@ -72,6 +72,7 @@ final class KeychainSession: Sendable {
     return open.reduce(into: EngineStatistics()) { sum, one in
       sum.decryptions += one.decryptions
       sum.encryptions += one.encryptions
+      sum.signatures += one.signatures
       sum.processes += one.processes
     }
   }

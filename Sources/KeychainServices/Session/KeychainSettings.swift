@@ -1,5 +1,4 @@
 public import Foundation
-internal import Glibc
 internal import Keyring
 internal import Synchronization
 
@@ -24,6 +23,9 @@ public struct KeychainSettings: Sendable, Equatable {
   public var stateBase: String
   /// The folders that are searched for programs: `PATH`.
   public var searchPath: String
+  /// The time for which decrypted secrets stay in memory; see ``keepsSecrets(for:)``. `KEYTREE_KEEP_SECRETS`, a whole
+  /// number of seconds; without it zero, which means that each secret is wiped after its use.
+  public private(set) var secretLifetime: Duration
 
   /// Reads the settings from environment variables.
   ///
@@ -37,9 +39,28 @@ public struct KeychainSettings: Sendable, Equatable {
     accessGroup = text("KEYTREE_ACCESS_GROUP") ?? GroupName.default
     allowsInteraction = (text("KEYTREE_NO_INPUT") ?? "0") == "0"
     gnupgHome = text("GNUPGHOME")
-    engineBase = (folder("XDG_RUNTIME_DIR") ?? folder("XDG_CACHE_HOME") ?? home + "/.cache") + "/keytree"
-    stateBase = (folder("XDG_STATE_HOME") ?? home + "/.local/state") + "/keytree"
-    searchPath = text("PATH") ?? "/usr/local/bin:/usr/bin:/bin"
+    let host = HostContext(environment: environment)
+    engineBase = host?.engineBase ?? "/nonexistent/keytree"
+    stateBase = host?.stateBase ?? "/nonexistent/keytree"
+    searchPath = host?.searchPath ?? ""
+    secretLifetime = .zero
+    if let seconds = text("KEYTREE_KEEP_SECRETS").flatMap({ Int($0) }) {
+      keepsSecrets(for: .seconds(seconds))
+    }
+  }
+
+  /// Keeps decrypted secrets in memory for a time, for a server that reads the same items again and again.
+  ///
+  /// During this time, reading an item again starts no process and uses no key. The secrets are in memory that is locked
+  /// and wiped when the time ends. An item whose file has changed is decrypted again. Items whose access control asks
+  /// for the presence of the user are never kept. At most 1,024 secrets and 4 MiB are kept.
+  ///
+  /// A person who can read the memory of the process can then read all secrets that it has used in this time, even if
+  /// the agent has forgotten the passphrase of the key.
+  ///
+  /// - Parameter duration: The time after the decryption of a secret, at most a day; zero or less to keep none.
+  public mutating func keepsSecrets(for duration: Duration) {
+    secretLifetime = min(max(duration, .zero), .seconds(86_400))
   }
 
   /// The settings that the functions use. Setting them makes the next call open the store again.
@@ -49,13 +70,11 @@ public struct KeychainSettings: Sendable, Equatable {
   }
 
   func host(asks: Bool) -> HostContext {
-    HostContext(
+    var host = HostContext(
       gnupgHome: gnupgHome, engineBase: engineBase, stateBase: stateBase, searchPath: searchPath,
-      interaction: asks && allowsInteraction ? .pinentry : .never, keepsIndex: true
-    ) {
-      var time = timespec()
-      unsafe clock_gettime(CLOCK_REALTIME, &time)
-      return Timestamp(microseconds: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000)
-    }
+      interaction: asks && allowsInteraction ? .pinentry : .never, keepsIndex: true)
+    host.secretLifetime = secretLifetime
+    host.sharesTransactions = true
+    return host
   }
 }

@@ -28,16 +28,39 @@ public struct HostContext: Sendable {
   /// library, git and most editors do, is noticed within a second. On a network file system, changes by other machines
   /// become visible when this machine's kernel sees them.
   public var keepsIndex: Bool
+  /// The time for which decrypted secrets stay in memory, for a process that reads the same items again and again; zero
+  /// to wipe each secret after its use. Only `Keyring.secret(for:matching:asksAgain:)` with a closure uses it.
+  package var secretLifetime = Duration.zero
+  /// True if changes of threads that wait for each other are committed in one transaction.
+  package var sharesTransactions = false
   /// The clocks that determine whether the stamp of a file is recent.
   package var fileClock = FileClock()
   /// Creates the OpenPGP engine, for tests; nil for GnuPG.
   package var engineFactory: EngineFactory?
 
+  /// Creates a context from environment variables, with the same folders that the command `keytree` uses.
+  ///
+  /// - Parameter environment: The variables of the process: `HOME`, `GNUPGHOME`, `PATH`, `XDG_RUNTIME_DIR`,
+  ///   `XDG_CACHE_HOME` and `XDG_STATE_HOME`.
+  /// - Returns: nil if a folder is unknown because `HOME` is not an absolute path.
+  public init?(environment: [String: String]) {
+    func text(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
+    func folder(_ name: String) -> String? { text(name).flatMap { $0.hasPrefix("/") ? $0 : nil } }
+    let home = folder("HOME")
+    guard
+      let runtime = folder("XDG_RUNTIME_DIR") ?? folder("XDG_CACHE_HOME") ?? home.map({ $0 + "/.cache" }),
+      let state = folder("XDG_STATE_HOME") ?? home.map({ $0 + "/.local/state" })
+    else { return nil }
+    self.init(
+      gnupgHome: text("GNUPGHOME"), engineBase: "\(runtime)/keytree", stateBase: "\(state)/keytree",
+      searchPath: text("PATH") ?? "/usr/local/bin:/usr/bin:/bin")
+  }
+
   /// Creates a context.
   public init(
     gnupgHome: String? = nil, engineBase: String, stateBase: String, searchPath: String,
     interaction: Interaction = .pinentry, lockTimeout: Double = 30, workers: Int = 0,
-    keepsIndex: Bool = false, clock: @escaping @Sendable () -> Timestamp
+    keepsIndex: Bool = false, clock: @escaping @Sendable () -> Timestamp = Timestamp.now
   ) {
     self.gnupgHome = gnupgHome
     self.engineBase = engineBase

@@ -18,6 +18,8 @@ struct ItemReader {
   let keyring: Keyring
   /// Returns true if the user must enter the passphrase for an item even if the agent has cached it.
   var asksAgain: (ItemRecord) -> Bool = { _ in false }
+  /// The secrets that are released without decryption; nil to decrypt all of them.
+  var keptSecrets: KeptSecrets?
 
   // MARK: Reading
 
@@ -134,17 +136,29 @@ struct ItemReader {
 
   // MARK: Releasing
 
-  /// Decrypts the secret of an item.
+  /// Returns the secret of an item, decrypted or from memory. If the user must be asked, it is always decrypted, and no
+  /// copy of it is kept.
   ///
   /// - Throws: `KeyringError.bindingMismatch` with `readers`, `.itemDamaged`, or `.engine`.
   func secret(of item: StoredItem) throws(KeyringError) -> SecretBytes {
     try requireSignerAmongReaders(of: item)
-    let reference = item.record.reference
-    let asks = asksAgain(item.record)
+    let sealed = item.record.sealed
+    if asksAgain(item.record) {
+      // The condition may have been set after the secret was kept.
+      keyring.keptSecrets?.forget(sealed)
+      return try open(item, asksAgain: true)
+    }
+    if let kept = keptSecrets?.secret(of: sealed) { return kept }
+    let secret = try open(item, asksAgain: false)
+    keptSecrets?.keep(secret, of: sealed)
+    return secret
+  }
+
+  private func open(_ item: StoredItem, asksAgain: Bool) throws(KeyringError) -> SecretBytes {
     do {
-      return try Self.open(item.message, keyring.engine, asksAgain: asks)
+      return try Self.open(item.message, keyring.engine, asksAgain: asksAgain)
     } catch {
-      throw Self.failure(error, reference)
+      throw Self.failure(error, item.record.reference)
     }
   }
 
@@ -174,10 +188,9 @@ struct ItemReader {
   /// - Throws: `KeyringError.bindingMismatch` with `readers`; `.itemDamaged` for a file that is not a message;
   ///   `.engine`.
   func requireSignerAmongReaders(of item: StoredItem) throws(KeyringError) {
-    let reference = item.record.reference
-    let ids = try recipients(of: item.message, reference)
-    guard try isReader(item.verified.signer, ids, reference) else {
-      throw .bindingMismatch(reference, .readers)
+    let ids = try recipients(of: item.message, item.record)
+    guard try isReader(item.verified.signer, ids, item.record) else {
+      throw .bindingMismatch(item.record.reference, .readers)
     }
   }
 
@@ -186,20 +199,20 @@ struct ItemReader {
   ///
   /// - Throws: `KeyringError.engine` with `notARecipient`; `.itemDamaged` for a file that is not a message.
   func requireOwnAmongReaders(of item: PreparedItem) throws(KeyringError) {
-    let reference = item.record.reference
-    let ids = try recipients(of: item.message, reference)
-    guard try isReader(keyring.trusted.signer, ids, reference) else {
-      throw .engine(.notARecipient(recipients: ids), reference)
+    let ids = try recipients(of: item.message, item.record)
+    guard try isReader(keyring.trusted.signer, ids, item.record) else {
+      throw .engine(.notARecipient(recipients: ids), item.record.reference)
     }
   }
 
+  // The reference of an item is computed only for an error, because that takes longer than the check.
   private func recipients(
-    of message: [UInt8], _ reference: ItemReference
+    of message: [UInt8], _ record: ItemRecord
   ) throws(KeyringError) -> [KeyID] {
     do throws(MessageError) {
       return try keyring.engine.recipients(of: message)
     } catch {
-      throw .itemDamaged(reference, .notAMessage(error))
+      throw .itemDamaged(record.reference, .notAMessage(error))
     }
   }
 
@@ -215,12 +228,12 @@ struct ItemReader {
   }
 
   private func isReader(
-    _ person: Fingerprint, _ ids: [KeyID], _ reference: ItemReference
+    _ person: Fingerprint, _ ids: [KeyID], _ record: ItemRecord
   ) throws(KeyringError) -> Bool {
     do throws(EngineError) {
       for id in ids where try keyring.engine.owners(of: id) == [person] { return true }
     } catch {
-      throw .engine(error, reference)
+      throw .engine(error, record.reference)
     }
     return false
   }

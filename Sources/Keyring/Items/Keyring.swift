@@ -15,6 +15,13 @@ public final class Keyring: Sendable {
   let host: HostContext
   /// The signatures that this machine has verified.
   let roots: VerifiedRoots
+  /// The decrypted secrets in memory; nil unless the host wants to keep them.
+  let keptSecrets: KeptSecrets?
+  /// The records that this process has verified; nil unless the host keeps secrets, so that the same items are read
+  /// again and again.
+  let rememberedRecords: RememberedRecords?
+  /// The changes of threads that wait for each other.
+  let waitingChanges = WaitingChanges()
   /// The previously accepted policy, if opening the store has accepted its successor.
   package let policyBefore: Policy?
 
@@ -35,7 +42,13 @@ public final class Keyring: Sendable {
     self.policyBefore = policyBefore
     roots = VerifiedRoots(base: host.stateBase, keyring: trusted.policy.keyring, keys: trusted.keys)
     index = Index(tree: tree, host: host)
+    let lifetime = host.secretLifetime
+    keptSecrets =
+      lifetime > .zero ? KeptSecrets(lifetime: lifetime, clock: host.fileClock) : nil
+    rememberedRecords = lifetime > .zero ? RememberedRecords() : nil
   }
+
+  deinit { keptSecrets?.forgetAll() }
 
   /// Opens the store at a path. GnuPG is not started before it is needed.
   ///
@@ -115,19 +128,27 @@ public final class Keyring: Sendable {
   public func secret(
     for record: ItemRecord, matching query: Query? = nil, asksAgain: Bool = false
   ) throws(KeyringError) -> SecretBytes {
-    try secret(for: record, matching: query) { _ in asksAgain }
+    try secret(for: record, matching: query, keeps: false) { _ in asksAgain }
   }
 
-  /// Decrypts the secret of one item, where the item determines whether the user is asked for the passphrase.
+  /// Decrypts the secret of one item, where the item determines whether the user is asked for the passphrase. A secret
+  /// that is released without asking stays in memory if the host keeps secrets.
   ///
   /// - Parameter asksAgain: Receives the item just before it is decrypted. It may have changed since it was found.
   package func secret(
     for record: ItemRecord, matching query: Query?, asksAgain: (ItemRecord) -> Bool
   ) throws(KeyringError) -> SecretBytes {
+    try secret(for: record, matching: query, keeps: true, asksAgain: asksAgain)
+  }
+
+  private func secret(
+    for record: ItemRecord, matching query: Query?, keeps: Bool, asksAgain: (ItemRecord) -> Bool
+  ) throws(KeyringError) -> SecretBytes {
     // Under a policy that the user has not accepted, nothing is verified.
     guard isAccepted else { throw .policyNotTrusted(.notPinned) }
     return try withoutActuallyEscaping(asksAgain) { asksAgain throws(KeyringError) in
-      let reader = ItemReader(keyring: self, asksAgain: asksAgain)
+      let reader = ItemReader(
+        keyring: self, asksAgain: asksAgain, keptSecrets: keeps ? keptSecrets : nil)
       return try reader.secret(of: try reader.item(for: record, matching: query))
     }
   }
@@ -277,6 +298,15 @@ public final class Keyring: Sendable {
     subject: String?, signingAs successor: Keyring? = nil,
     _ body: (inout WriteTransaction) throws(KeyringError) -> R
   ) throws(KeyringError) -> R {
+    if subject == nil, successor == nil, host.sharesTransactions { return try sharedTransaction(body) }
+    return try ownTransaction(subject: subject, signingAs: successor, body)
+  }
+
+  /// Makes several changes in one transaction of their own.
+  func ownTransaction<R>(
+    subject: String?, signingAs successor: Keyring?,
+    _ body: (inout WriteTransaction) throws(KeyringError) -> R
+  ) throws(KeyringError) -> R {
     try requireTrust()
     for _ in 0..<Self.attempts {
       let before = try ReaderSnapshot(of: tree)
@@ -308,7 +338,7 @@ public final class Keyring: Sendable {
 
   /// Takes the lock and commits changes. Returns false without committing if the files or the search results that the
   /// changes depend on have changed.
-  private func commit(
+  func commit(
     _ changes: consuming WriteTransaction, _ subject: String?, since before: ReaderSnapshot
   ) throws(KeyringError) -> Bool {
     let lock = try lockForWriting()

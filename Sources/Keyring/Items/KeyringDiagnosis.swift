@@ -28,7 +28,31 @@ extension Keyring {
   package var ownFingerprint: Fingerprint { trusted.signer }
 }
 
+extension Keyring {
+  /// Returns the time of one operation with this user's signing key; nil if no passphrase protects it, or if using it now
+  /// would need a dialog.
+  package func timeOfProtectedKey() -> Duration? { engine.timeOfProtectedKey(of: trusted.signer) }
+}
+
 extension OpenPGPEngine {
+  /// Returns the time of one operation with a person's signing key; nil if no passphrase protects it, or if using it now
+  /// would need a dialog. A key on a card is not used, because it may ask for a touch.
+  ///
+  /// - Parameter signer: The fingerprint of the person.
+  package func timeOfProtectedKey(of signer: Fingerprint) -> Duration? {
+    do throws(EngineError) {
+      try checkPassphrase(of: signer)
+      guard try cachedPassphrases(of: signer) == .all else { return nil }
+      let clock = ContinuousClock()
+      let start = clock.now
+      _ = try signMessage(Array("keytree doctor".utf8), signer: signer)
+      return start.duration(to: clock.now)
+    } catch {
+      // The round trip reports the errors of the engine.
+      return nil
+    }
+  }
+
   /// Encrypts random bytes and decrypts them, then signs and verifies a line.
   ///
   /// - Parameters:

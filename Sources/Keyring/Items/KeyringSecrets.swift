@@ -27,4 +27,13 @@ extension Keyring {
     }
     return matches
   }
+
+  /// Keeps a secret that was just stored in memory, as if it had been read, if the host keeps secrets.
+  ///
+  /// - Parameters:
+  ///   - secret: The secret. It must not belong to an item for which the user is asked each time.
+  ///   - record: The item with this secret.
+  package func keep(_ secret: borrowing SecretBytes, of record: ItemRecord) {
+    keptSecrets?.keep(secret, of: record.sealed)
+  }
 }

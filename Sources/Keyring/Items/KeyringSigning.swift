@@ -47,7 +47,9 @@ extension Keyring {
 extension Keyring {
   /// The verifier for records, which uses the policy of this keyring.
   var verifier: RecordVerifier {
-    RecordVerifier(policy: policy, engine: engine, roots: roots, workers: host.workers)
+    RecordVerifier(
+      policy: policy, replaced: trusted.replaced, engine: engine, roots: roots, remembered: rememberedRecords,
+      workers: host.workers)
   }
 
   /// Verifies records that are not in the store, such as those of the history or of a remote.

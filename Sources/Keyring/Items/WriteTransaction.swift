@@ -37,14 +37,14 @@ public struct WriteTransaction: ~Copyable {
   }
 
   /// The files at a place as they were read.
-  private struct Base: Equatable {
+  fileprivate struct Base: Equatable {
     let record: [UInt8]?
     let message: ContentDigest?
     /// True if something other than item files is at the place.
     var isOther = false
   }
 
-  private struct Entry {
+  fileprivate struct Entry {
     let base: Base
     var content: Content
     var isChanged = false
@@ -54,7 +54,7 @@ public struct WriteTransaction: ~Copyable {
   }
 
   /// The content of a place after this transaction.
-  private enum Content {
+  fileprivate enum Content {
     case nothing
     /// A verified item of the store.
     case stored(StoredItem)
@@ -67,6 +67,32 @@ public struct WriteTransaction: ~Copyable {
   init(keyring: Keyring) {
     self.keyring = keyring
     reader = ItemReader(keyring: keyring)
+  }
+
+  // MARK: Savepoints
+
+  /// The changes that were made up to a moment.
+  struct Savepoint {
+    fileprivate let entries: [ItemPlace: Entry]
+    fileprivate let files: [(path: String, bytes: [UInt8]?)]
+    fileprivate let copies: [(old: ConflictCopy?, item: PreparedItem, file: RecordFile?)]
+    fileprivate let takenFiles: [(path: String, digest: ContentDigest)]
+    fileprivate let subject: ChangeSubject
+    fileprivate let dependsOnSearch: Bool
+  }
+
+  /// The changes so far. Setting an earlier savepoint undoes the changes that were made since.
+  var savepoint: Savepoint {
+    get {
+      Savepoint(
+        entries: entries, files: files, copies: copies, takenFiles: takenFiles, subject: subject,
+        dependsOnSearch: dependsOnSearch)
+    }
+    set {
+      (entries, files, copies) = (newValue.entries, newValue.files, newValue.copies)
+      (takenFiles, subject) = (newValue.takenFiles, newValue.subject)
+      dependsOnSearch = newValue.dependsOnSearch
+    }
   }
 
   // MARK: Operations

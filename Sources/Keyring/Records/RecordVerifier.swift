@@ -53,8 +53,12 @@ package enum RecordProblem: Error, Equatable, Sendable {
 struct RecordVerifier: Sendable {
   /// The policy that lists the members of groups.
   let policy: Policy
+  /// The accepted policy that `policy` replaces, under which records of this machine were signed; nil for none.
+  var replaced: Policy?
   let engine: any OpenPGPEngine
   let roots: VerifiedRoots
+  /// The records that this process has verified with the same policy and keys; nil to remember none.
+  var remembered: RememberedRecords?
   /// The number of threads for verification; 0 for one per processor.
   let workers: Int
 
@@ -64,7 +68,12 @@ struct RecordVerifier: Sendable {
   /// - Returns: The verified record, or the reason to reject it.
   /// - Throws: `KeyringError.engine` if GnuPG cannot be used.
   func verify(_ claim: RecordClaim) throws(KeyringError) -> Result<VerifiedRecord, RecordProblem> {
-    try verify([claim])[0]
+    if let (file, signer) = remembered?.record(of: claim), isMember(signer, of: file.record.group) {
+      return .success(VerifiedRecord(file, signer: signer, isLocal: claim.isLocal))
+    }
+    let result = try verify([claim])[0]
+    if case .success(let record) = result { remembered?.remember(record, of: claim) }
+    return result
   }
 
   /// Verifies records. One process verifies all signatures that this machine has not verified before.
@@ -103,11 +112,16 @@ struct RecordVerifier: Sendable {
     return zip(claims, checked).map { claim, result in
       result.flatMap { signed in
         guard let signer = roots.signer(of: signed.signature) ?? fresh[signed.signature],
-          policy.isMember(signer, ofAny: [signed.file.record.group])
+          isMember(signer, of: signed.file.record.group)
         else { return .failure(.damage(.badSignature)) }
         return .success(VerifiedRecord(signed.file, signer: signer, isLocal: claim.isLocal))
       }
     }
+  }
+
+  /// Returns true if a person is a member of a group under one of the policies.
+  private func isMember(_ person: Fingerprint, of group: String) -> Bool {
+    [policy, replaced].contains { $0?.isMember(person, ofAny: [group]) ?? false }
   }
 
   /// The number of records above which threads pay off.

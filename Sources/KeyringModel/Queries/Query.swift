@@ -39,6 +39,9 @@ public struct Query: Sendable {
   /// A Boolean value that indicates whether fields of logins are among the matches. They always are if a condition is
   /// about the id, the path or the attribute `field`. The name of a login never means one of its fields.
   public var includesFields = false
+  /// A Boolean value that indicates whether a line that cannot be read is reported even if it does not contain the
+  /// values of the conditions. The damage may have hit just these values.
+  package var reportsAllDamage = false
 
   /// Makes a query.
   ///

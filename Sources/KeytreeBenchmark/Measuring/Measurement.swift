@@ -30,6 +30,8 @@ struct Comparison {
   let ratios: Samples
   /// The peak memory of Keytree, in bytes.
   let peakMemory: Int
+  /// The peak memory of the peer, in bytes.
+  let peerPeakMemory: Int
 
   /// The ratio of the medians, to which limits apply.
   var ratio: Double { ours.median / theirs.median }
@@ -47,7 +49,7 @@ struct Comparison {
     ours: (Int) throws(BenchmarkError) -> Command, theirs: (Int) throws(BenchmarkError) -> Command
   ) throws(BenchmarkError) {
     var (first, second, ratios) = ([Double](), [Double](), [Double]())
-    var peak = 0
+    var (peak, peerPeak) = (0, 0)
     let warmUp = warmUp ?? max(1, pairs / 10)
     for number in 0..<(warmUp + pairs) {
       let mine = try Self.succeed(try ours(number))
@@ -57,11 +59,25 @@ struct Comparison {
       second.append(other.seconds)
       ratios.append(mine.seconds / other.seconds)
       peak = max(peak, mine.peakMemory)
+      peerPeak = max(peerPeak, other.peakMemory)
     }
     self.ours = Samples(first)
     self.theirs = Samples(second)
     self.ratios = Samples(ratios)
     peakMemory = peak
+    peerPeakMemory = peerPeak
+  }
+
+  /// Compares times that were measured alternately. The memory is not known.
+  ///
+  /// - Parameters:
+  ///   - ours: The times of Keytree, in seconds; not empty.
+  ///   - theirs: The times of the peer; as many.
+  init(ours: [Double], theirs: [Double]) {
+    self.ours = Samples(ours)
+    self.theirs = Samples(theirs)
+    ratios = Samples(zip(ours, theirs).map { $0 / $1 })
+    (peakMemory, peerPeakMemory) = (0, 0)
   }
 
   private static func succeed(_ command: Command) throws(BenchmarkError) -> ProcessOutcome {

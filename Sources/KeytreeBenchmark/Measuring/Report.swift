@@ -4,6 +4,20 @@ internal import Glibc
 struct Report {
   /// The number of limits that were exceeded.
   private(set) var over = 0
+  /// The results with a limit so far, for a table at the end.
+  private(set) var rows: [Row] = []
+  /// True if the limits are those of the current key. Without it, results are collected and compared with nothing.
+  var appliesLimits = true
+
+  /// A result of the table.
+  struct Row {
+    let name: String
+    let ours: String
+    var theirs = ""
+    var ratio = ""
+    let limit: String
+    let isWithin: Bool
+  }
 
   /// Prints a comparison against a limit for the ratio of the medians.
   mutating func comparison(
@@ -13,6 +27,14 @@ struct Report {
     line("  \(padded(ours, 34)) \(Self.time(comparison.ours))")
     line("  \(padded(theirs, 34)) \(Self.time(comparison.theirs))")
     let pairs = Self.number(comparison.ratios.median, 2)
+    if let limit {
+      rows.append(
+        Row(
+          name: name, ours: "\(Self.number(comparison.ours.median * 1000, 2)) ms",
+          theirs: "\(Self.number(comparison.theirs.median * 1000, 2)) ms (\(theirs))",
+          ratio: Self.number(comparison.ratio, 2), limit: Self.number(limit, 2),
+          isWithin: comparison.ratio <= limit))
+    }
     verdict(
       "ratio", "\(Self.number(comparison.ratio, 2)) (median of pairs \(pairs))", value: comparison.ratio,
       limit: limit, limitText: limit.map { Self.number($0, 2) })
@@ -20,7 +42,34 @@ struct Report {
 
   /// Prints a number against a limit.
   mutating func amount(_ name: String, _ text: String, value: Double, limit: Double, limitText: String) {
+    rows.append(Row(name: name, ours: text, limit: limitText, isWithin: value <= limit))
     verdict(name, text, value: value, limit: limit, limitText: limitText)
+  }
+
+  /// Prints a number that has to reach a limit.
+  mutating func rate(_ name: String, _ text: String, value: Double, least: Double) {
+    let limit = "at least \(Self.number(least, 1))"
+    let isWithin = value >= least
+    rows.append(Row(name: name, ours: text, limit: limit, isWithin: isWithin))
+    if appliesLimits { fact(name, "\(text)   wanted \(limit)", isRight: isWithin) } else { note(name, text) }
+  }
+
+  /// Prints all results with a limit since a row.
+  ///
+  /// - Parameter first: The number of the first row.
+  func table(_ title: String, from first: Int) {
+    line("")
+    line("\(title)")
+    let cells =
+      [["measured", "ours", "the other program", "ratio", "target", ""]]
+      + rows[first...].map {
+        [$0.name, $0.ours, $0.theirs, $0.ratio]
+          + (appliesLimits ? [$0.limit, $0.isWithin ? "ok" : "over"] : ["", ""])
+      }
+    let widths = (0..<6).map { column in cells.map { $0[column].utf8.count }.max() ?? 0 }
+    for row in cells {
+      line(zip(row, widths).map { padded($0, $1) }.joined(separator: "  "))
+    }
   }
 
   /// Prints a fact and whether it is as expected.
@@ -51,7 +100,7 @@ struct Report {
   private mutating func verdict(
     _ name: String, _ text: String, value: Double, limit: Double?, limitText: String?
   ) {
-    guard let limit, let limitText else { return note(name, text) }
+    guard let limit, let limitText, appliesLimits else { return note(name, text) }
     if value > limit { over += 1 }
     line("  \(padded(name, 34)) \(text)   wanted at most \(limitText)   \(value > limit ? "over" : "ok")")
   }

@@ -1,16 +1,12 @@
 internal import Glibc
 internal import Keyring
-internal import KeyringModel
 
 extension HostContext {
   /// The host that ``Workbench`` describes to a child of this program in environment variables.
   static var scratch: HostContext {
     HostContext(
       gnupgHome: variable("GNUPGHOME"), engineBase: "\(variable("XDG_RUNTIME_DIR"))/keytree",
-      stateBase: "\(variable("XDG_STATE_HOME"))/keytree", searchPath: variable("PATH"), interaction: .never
-    ) {
-      Timestamp(microseconds: FileClock().now() / 1000)
-    }
+      stateBase: "\(variable("XDG_STATE_HOME"))/keytree", searchPath: variable("PATH"), interaction: .never)
   }
 
   private static func variable(_ name: String) -> String {

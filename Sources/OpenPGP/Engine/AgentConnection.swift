@@ -43,7 +43,14 @@ struct AgentConnection: ~Copyable {
     return lines.arguments.compactMap(AgentKey.init)
   }
 
-  /// Makes the agent forget the passphrase of a key, if it is cached.
+  /// Makes the agent forget all cached passphrases, at once.
+  ///
+  /// `CLEAR_PASSPHRASE` would wait until another dialog of the agent ends, because it also clears the cache of pinentry.
+  ///
+  /// - Throws: The errors of ``keys()``.
+  func forgetPassphrases() throws(EngineError) { try send("RELOADAGENT", StatusLines()) }
+
+  /// Makes the agent forget the passphrase of a key, if it is cached. Waits until no other dialog is shown.
   ///
   /// - Parameter keygrip: The key.
   /// - Throws: The errors of ``keys()``.

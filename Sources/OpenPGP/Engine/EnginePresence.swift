@@ -100,8 +100,7 @@ extension Engine {
 
   package func forgetPassphrases() throws(EngineError) {
     try withAgent { session throws(EngineError) in
-      let agent = try connection(session)
-      for key in try agent.keys() where key.isCached { try agent.forgetPassphrase(of: key.keygrip) }
+      try connection(session).forgetPassphrases()
     }
   }
 

@@ -23,7 +23,7 @@ final class HomeLock: Sendable {
     if descriptor < 0 { throw .unsafeEngine(path: path, reason: PrivateFolder.reason(errno)) }
   }
 
-  deinit { close(descriptor) }
+  deinit { FileLock.release(descriptor) }
 
   /// Takes or changes the lock.
   ///

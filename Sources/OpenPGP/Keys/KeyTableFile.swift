@@ -14,14 +14,14 @@ internal import KeyringModel
 /// ```
 /// Letters: `-` is always first, `e` encrypts, `s` signs, `r` revoked, `d` disabled, `i` invalid. Times are seconds
 /// since 1970. User ids are percent-escaped: `%` and everything except printable ASCII.
-enum KeyTableFile {
+package enum KeyTableFile {
   private static let firstLine = "keytree-keys 1"
 
   /// Writes a table.
   ///
   /// - Parameter keys: The keys, each with its primary key first.
   /// - Returns: The file's bytes.
-  static func encode(_ keys: [PublicKey]) -> [UInt8] {
+  package static func encode(_ keys: [PublicKey]) -> [UInt8] {
     var lines = [firstLine]
     for key in keys {
       lines.append("key \(key.fingerprint.text)")
@@ -40,7 +40,7 @@ enum KeyTableFile {
   ///
   /// - Parameter bytes: The file's bytes.
   /// - Returns: The keys; nil if the file differs in any way from the output of `encode`.
-  static func decode(_ bytes: [UInt8]) -> [PublicKey]? {
+  package static func decode(_ bytes: [UInt8]) -> [PublicKey]? {
     let text = String(decoding: bytes, as: UTF8.self)
     guard text.utf8.elementsEqual(bytes), text.utf8.last == UInt8(ascii: "\n") else { return nil }
     var lines = text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()[...]
@@ -62,7 +62,8 @@ enum KeyTableFile {
       default: return nil
       }
     }
-    return isComplete(keys.last) ? keys : nil
+    // Numbers and escapes have several spellings, of which only one is written.
+    return isComplete(keys.last) && encode(keys) == bytes ? keys : nil
   }
 
   private static func isComplete(_ key: PublicKey?) -> Bool {
