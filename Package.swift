@@ -125,11 +125,16 @@ let package = Package(
       ],
       swiftSettings: settings),
     .executableTarget(
-      name: "keytree", dependencies: ["KeytreeCLI"], exclude: ["Linking"], swiftSettings: settings),
+      name: "keytree", dependencies: ["KeytreeCLI"], exclude: ["Linking"], swiftSettings: settings,
+      plugins: ["EmbedCommit"]),
+    // Compiles the commit of the checkout into the command.
+    .plugin(name: "EmbedCommit", capability: .buildTool(), path: "Sources/EmbedCommit"),
     // Not a product. Measures the `keytree` command beside it, and the library in a long-running process.
     .executableTarget(
       name: "keytree-benchmark",
-      dependencies: ["CSystem", "Keyring", "KeyringModel", "SecretService", "Secrets", "Subprocess"],
+      dependencies: [
+        "CSystem", "Keyring", "KeyringModel", "SecretService", "Secrets", "SessionBus", "Subprocess",
+      ],
       path: "Sources/KeytreeBenchmark", swiftSettings: settings),
 
     // Not a product. `keytree-benchmark` runs it to measure Apple's functions, which need Foundation.
@@ -137,10 +142,22 @@ let package = Package(
       name: "secitem-benchmark", dependencies: ["OpenPGP", "KeychainServices"],
       path: "Sources/SecItemBenchmark", swiftSettings: settings),
 
+    // Not a product. `.ci/fuzz` builds it with libFuzzer; an ordinary build of it runs the parsers with files.
+    .executableTarget(
+      name: "keytree-fuzz",
+      dependencies: [
+        "Arguments", "BrowserHost", "CommandSupport", "Credentials", "DesktopKeyring", "Encoding",
+        "Interchange",
+        "KeychainServices", "KeyringModel", "KeytreeCLI", "OneTimePasswords", "OpenPGP", "Personalities",
+        "SecretService", "Secrets", "SessionBus",
+      ],
+      path: "Sources/Fuzzing", swiftSettings: settings),
+
     .target(
       name: "TestSupport",
       dependencies: ["CSystem", "Encoding", "Keyring", "KeyringModel", "OpenPGP", "Secrets"],
       path: "Tests/TestSupport", swiftSettings: settings),
+    .testTarget(name: "FuzzingTests", dependencies: ["keytree-fuzz"], swiftSettings: settings),
     .testTarget(name: "SecretsTests", dependencies: ["Secrets", "TestSupport"], swiftSettings: settings),
     .testTarget(
       name: "EncodingTests", dependencies: ["Encoding", "Secrets", "TestSupport"], swiftSettings: settings),
@@ -164,7 +181,9 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "SyncTests",
-      dependencies: ["Keyring", "KeyringModel", "OpenPGP", "Secrets", "Subprocess", "Sync", "TestSupport"],
+      dependencies: [
+        "Encoding", "Keyring", "KeyringModel", "OpenPGP", "Secrets", "Subprocess", "Sync", "TestSupport",
+      ],
       swiftSettings: settings),
     .testTarget(
       name: "CredentialsTests",

@@ -1,4 +1,4 @@
 internal import Glibc
 internal import KeytreeCLI
 
-exit(Program.run())
+exit(Program.run(commit: embeddedCommit))
