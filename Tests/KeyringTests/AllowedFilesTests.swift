@@ -3,7 +3,7 @@ import KeyringModel
 import TestSupport
 import Testing
 
-@Suite("Files that may be in the history of a store") struct AllowedFilesTests {
+@Suite("Files that may be in the history of a store", .serialized) struct AllowedFilesTests {
   private static let fingerprint = String(repeating: "A", count: 40)
 
   /// Paths of plain files with the reason why they may not be in a store without a policy, or nil if they may.

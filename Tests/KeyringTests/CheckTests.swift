@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Tests a check of a store with more items than one batch of the threads.
-@Suite struct CheckTests {
+@Suite(.serialized) struct CheckTests {
   @Test("decrypting every item on several threads finds all damage and reports progress")
   func several() throws {
     let store = StandInStore()

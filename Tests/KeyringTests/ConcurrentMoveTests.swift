@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Tests an item that is moved to another group between reading it and changing its secret.
-@Suite struct ConcurrentMoveTests {
+@Suite(.serialized) struct ConcurrentMoveTests {
   @Test func `a new secret is not encrypted to a group that the caller has not seen`() throws {
     let store = StandInStore()
     try store.create()

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Tests the tables, code, names and links in the documents.
-@Suite struct DocumentTableTests {
+@Suite(.serialized) struct DocumentTableTests {
   @Test func `the table of attributes matches the schema`() throws {
     let rows = try MarkdownDocument(MarkdownDocument.format).table("name", "type", "classes")
     var expected: [[String]] = []
@@ -73,7 +73,7 @@ import Testing
     // The tests write `unsafe` where they pass pointers, unlike most other programs.
     let compiled = try MarkdownDocument.code.flatMap { try MarkdownDocument($0).lines }
       .map { Self.trim($0).replacing("= unsafe ", with: "= ") }
-    for block in try MarkdownDocument(name).blocks("swift").map({ $0.map(Self.trim) }) {
+    for block in try MarkdownDocument(name).snippets("swift").map({ $0.map(Self.trim) }) {
       let starts = compiled.indices.dropLast(block.count)
       #expect(starts.contains { compiled[$0...].starts(with: block) }, "\(block)")
     }
@@ -91,16 +91,37 @@ import Testing
     try DocumentedCode.query(keyring, lastYear: Timestamp(microseconds: 0))
     #expect(try keyring.find(Query()).items.count == 4)
     #expect(throws: KeyringError.noStore(path: "/nonexistent/.local/share/keytree")) {
-      try DocumentedCode.makeAContext(home: "/nonexistent", now: { Timestamp(microseconds: 0) })
+      try DocumentedCode.makeAContext(home: "/nonexistent")
     }
   }
 
-  @Test func `the manifest in the article about code from iOS matches a package that is built`() throws {
-    let article = try MarkdownDocument("Sources/Keyring/Keyring.docc/YourIOSCodeOnLinux.md")
-    let fixture = try MarkdownDocument("fixtures/packages/dependent/Package.swift").lines
-    let manifest = try #require(article.blocks("").first)
+  @Test(
+    "the packages in the articles are complete; `.ci/dependent` builds and runs them",
+    arguments: [
+      ("SwiftProgram", "Keyring"), ("TypedPasswords", "KeychainPasswords"),
+      ("YourIOSCodeOnLinux", "Security"),
+    ])
+  func packages(_ article: String, _ product: String) throws {
+    let files = try MarkdownDocument("Sources/Keyring/Keyring.docc/\(article).md").files
+    let manifest = try #require(files.first { $0.path.hasSuffix("/Package.swift") })
+    let folder = manifest.path.dropLast("/Package.swift".count)
+    #expect(manifest.lines.contains { $0.contains(".product(name: \"\(product)\", package: \"keytree\")") })
+    let program = files.first { $0.path == "\(folder)/Sources/\(folder)/main.swift" }
+    #expect(program?.lines.contains("import \(product)") == true)
+    let script = try MarkdownDocument(".ci/dependent").lines
+    #expect(script.contains { $0.hasPrefix("\(article) ") })
+  }
+
+  @Test func `a context from the environment has the folders of the command`() throws {
+    let host = try #require(HostContext(environment: ["HOME": "/home/me", "GNUPGHOME": "", "PATH": "/bin"]))
+    #expect(host.engineBase == "/home/me/.cache/keytree" && host.stateBase == "/home/me/.local/state/keytree")
+    #expect(host.gnupgHome == nil && host.searchPath == "/bin" && host.clock() > Timestamp(microseconds: 0))
+    let variables = ["XDG_RUNTIME_DIR": "/run/me", "XDG_STATE_HOME": "/state", "GNUPGHOME": "/g"]
+    let other = try #require(HostContext(environment: variables))
     #expect(
-      manifest.map { $0.replacing("\"../keytree\"", with: "\"../../..\"") } == fixture.dropLast())
+      other.engineBase == "/run/me/keytree" && other.stateBase == "/state/keytree" && other.gnupgHome == "/g")
+    #expect(HostContext(environment: ["XDG_RUNTIME_DIR": "/run/me"]) == nil)
+    #expect(HostContext(environment: ["HOME": "home"]) == nil)
   }
 
   @Test(

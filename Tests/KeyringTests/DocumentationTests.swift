@@ -10,7 +10,7 @@ import Testing
 ///
 /// With `UPDATE_DOCUMENTS=1` in the environment, the worked example is rewritten from `fixtures/stores/example`. Review
 /// the difference before you commit it.
-@Suite struct DocumentationTests {
+@Suite(.serialized) struct DocumentationTests {
   private let format: MarkdownDocument
 
   init() throws { format = try MarkdownDocument(MarkdownDocument.format) }

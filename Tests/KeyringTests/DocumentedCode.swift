@@ -16,10 +16,10 @@ enum DocumentedCode {
     #expect(secret.count == 11)
   }
 
-  static func makeAContext(home: String, now: @escaping @Sendable () -> Timestamp) throws {
+  static func makeAContext(home: String) throws {
     let host = HostContext(
       engineBase: "/run/user/1000/keytree", stateBase: "\(home)/.local/state/keytree",
-      searchPath: "/usr/bin:/bin", clock: now)
+      searchPath: "/usr/bin:/bin")
     let keyring = try Keyring.open(at: "\(home)/.local/share/keytree", host: host)
     _ = keyring
   }

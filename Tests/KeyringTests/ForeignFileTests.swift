@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Tests files below `items` that other programs have added or changed.
-@Suite struct ForeignFileTests {
+@Suite(.serialized) struct ForeignFileTests {
   private let store = StandInStore()
   private let keyring: Keyring
 

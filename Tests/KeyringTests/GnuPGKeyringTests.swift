@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Tests the store with real GnuPG, for behaviour that a stand-in cannot show.
-@Suite struct GnuPGKeyringTests {
+@Suite(.serialized) struct GnuPGKeyringTests {
   @Test func `items are encrypted, read, changed, renamed and rebuilt with real GnuPG`() throws {
     let store = GnuPGStore(try GnuPGHome(secret: [.alice]))
     let keyring = try store.create()

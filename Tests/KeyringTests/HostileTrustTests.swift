@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Tests the cost of opening a store from someone else before anything in it is trusted (threat T46).
-@Suite("Cost of a hostile store") struct HostileTrustTests {
+@Suite("Cost of a hostile store", .serialized) struct HostileTrustTests {
   private let store = StandInStore()
   private let people = (2...80).map { EngineDouble.fingerprint($0) }
 

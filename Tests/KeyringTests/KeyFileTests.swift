@@ -7,7 +7,7 @@ import Testing
 @testable import Keyring
 
 /// Tests key files against those that this machine has accepted and those that the policy names.
-@Suite struct KeyFileTests {
+@Suite(.serialized) struct KeyFileTests {
   private let store = StandInStore()
   private var file: String { StoreLayout.keyFile(store.owner) }
 

@@ -6,7 +6,7 @@ import Secrets
 import Testing
 import TestSupport
 
-@Suite struct KeyringTests {
+@Suite(.serialized) struct KeyringTests {
   @Test(
     "a secret comes back byte for byte, whatever its bytes are",
     arguments: [

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Tests states that a merge, or a partly restored backup, can leave.
-@Suite struct MergedStoreTests {
+@Suite(.serialized) struct MergedStoreTests {
   private let store = StandInStore()
   private let keyring: Keyring
   private let record: ItemRecord

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Tests that data of a newer version of Keytree is neither interpreted nor quarantined.
-@Suite struct NewerVersionTests {
+@Suite(.serialized) struct NewerVersionTests {
   @Test func `a record of a newer format is left unchanged, even by repair`() throws {
     let store = StandInStore()
     let keyring = try store.create()

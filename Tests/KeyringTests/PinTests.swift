@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Tests processes that accept policies on this machine at the same time.
-@Suite struct PinTests {
+@Suite(.serialized) struct PinTests {
   private func trust(_ store: StandInStore) throws -> Trust {
     try Trust(at: store.path, host: store.host, engine: store.engine, own: [store.owner])
   }

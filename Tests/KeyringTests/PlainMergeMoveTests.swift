@@ -7,7 +7,7 @@ import Testing
 
 /// Tests the result of plain git when an item was moved to another group, and a member of its group changed it
 /// concurrently.
-@Suite struct PlainMergeMoveTests {
+@Suite(.serialized) struct PlainMergeMoveTests {
   private static let alice = EngineDouble.fingerprint(1)
   private static let bob = EngineDouble.fingerprint(2)
   private static let carol = EngineDouble.fingerprint(3)

@@ -6,7 +6,7 @@ import Testing
 import TestSupport
 
 /// Tests the policy in the store against the one that this machine has accepted.
-@Suite struct PolicyTests {
+@Suite(.serialized) struct PolicyTests {
   @Test func `a policy edited by hand stops every write, and reading continues with the accepted one`() throws
   {
     let store = StandInStore()

@@ -9,7 +9,7 @@ import Testing
 
 /// Tests that other writers do not wait for a passphrase. GnuPG may ask for one whenever it signs or decrypts, and the
 /// user may never answer.
-@Suite struct PromptTests {
+@Suite(.serialized) struct PromptTests {
   /// A stand-in that runs a callback whenever a dialog could appear.
   private final class AskingEngine: OpenPGPEngine {
     private let base: EngineDouble

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Tests that readers, which take no lock, see a single state of the store (DESIGN section 6).
-@Suite struct ReaderTests {
+@Suite(.serialized) struct ReaderTests {
   @Test func `an item that is renamed all the time is found exactly once at any time`() throws {
     let store = StandInStore()
     let keyring = try store.create()

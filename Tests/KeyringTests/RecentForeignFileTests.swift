@@ -10,7 +10,7 @@ import Testing
 
 /// Tests that `status`, which reads only changed files, finds the same files of other programs as a complete look, and
 /// counts the same items.
-@Suite struct RecentForeignFileTests {
+@Suite(.serialized) struct RecentForeignFileTests {
   private let store = StandInStore()
   private let file = ".keytree/clean-folders"
 

@@ -7,7 +7,7 @@ import Testing
 
 /// Tests how often the user's key is needed. Each time, an agent with a passphrase works for 100 ms, and a card may
 /// require a touch.
-@Suite struct SignatureCountTests {
+@Suite(.serialized) struct SignatureCountTests {
   /// An action of a user, with its number of decryptions and signatures.
   private struct Step {
     let name: String
@@ -136,7 +136,7 @@ import Testing
 }
 
 /// Tests that verified signatures are remembered on this machine.
-@Suite struct VerifiedRootsTests {
+@Suite(.serialized) struct VerifiedRootsTests {
   private let store = StandInStore()
   private let keyring: Keyring
   private let records: [ItemRecord]

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Tests two changes to one item in one transaction: the second one applies to the result of the first.
-@Suite struct StagedChangesTests {
+@Suite(.serialized) struct StagedChangesTests {
   /// Two changes and the result: `account` and secret, or nothing.
   enum Pair: String, CaseIterable {
     case addThenRename = "new:s"

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Tests the findings of a check, and that a check changes nothing.
-@Suite struct StoreCheckTests {
+@Suite(.serialized) struct StoreCheckTests {
   private let store = StandInStore()
   private let keyring: Keyring
   private let record: ItemRecord

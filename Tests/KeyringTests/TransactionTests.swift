@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Tests that a transaction never loses an item, blocks the store or reaches outside it.
-@Suite struct TransactionTests {
+@Suite(.serialized) struct TransactionTests {
   @Test func `an error that is caught inside a transaction stops the whole transaction`() throws {
     let store = StandInStore()
     let keyring = try store.create()

@@ -3,7 +3,7 @@ import Synchronization
 import Testing
 
 /// Tests the distribution of tasks over threads.
-@Suite struct WorkerPoolTests {
+@Suite(.serialized) struct WorkerPoolTests {
   @Test(arguments: [1, 2, 5], [0, 1, 2, 63, 64, 65, 129, 5000, 20_001])
   func `every task runs once, and the results are in order`(workers: Int, count: Int) {
     let runs = Atomic(0)

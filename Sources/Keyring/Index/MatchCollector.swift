@@ -18,8 +18,9 @@ struct MatchCollector: Sendable {
   mutating func scan(_ bytes: [UInt8], shard: UInt8, isLocal: Bool) {
     statistics.shardsRead += 1
     var lines = ShardScanner.LineCounter()
+    let needles = query.reportsAllDamage ? [] : plan.needles
     unsafe bytes.withUnsafeBytes { buffer in
-      unsafe ShardScanner.candidates(in: buffer, needles: plan.needles) { line, offset in
+      unsafe ShardScanner.candidates(in: buffer, needles: needles) { line, offset in
         statistics.linesParsed += 1
         do throws(IndexLineError) {
           var record = try unsafe IndexLine.parse(line)
@@ -41,7 +42,7 @@ struct MatchCollector: Sendable {
 
   /// Reports a cached damaged line if it could have matched.
   mutating func scan(_ line: DamagedLine) {
-    var isCandidate = false
+    var isCandidate = query.reportsAllDamage
     unsafe line.bytes.withUnsafeBytes { buffer in
       unsafe ShardScanner.candidates(in: buffer, needles: plan.needles) { _, _ in isCandidate = true }
     }

@@ -109,7 +109,7 @@ struct PinStore {
   ) throws(KeyringError) -> Bool {
     let tree = try makeBase()
     let lock = try takeLock(tree)
-    defer { close(lock) }
+    defer { FileLock.release(lock) }
     let pin = Pin(policy: policy, bytes: bytes, keys: keys)
     let current = try readablePin(tree)
     guard current == old || current == pin else { return false }

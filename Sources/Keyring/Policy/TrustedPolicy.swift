@@ -19,6 +19,9 @@ struct TrustedPolicy: Sendable {
   /// A Boolean value that indicates whether this policy is trusted but will be accepted only together with a change
   /// that follows it. ``pin`` then belongs to the policy that is replaced.
   let isReplacing: Bool
+  /// The accepted policy that is replaced, under which records of this machine were signed; nil unless
+  /// ``isReplacing``.
+  let replaced: Policy?
 
   /// Creates a trusted policy for a new store, or for a policy that a chain of signatures verifies.
   ///
@@ -26,12 +29,14 @@ struct TrustedPolicy: Sendable {
   ///   - policy: The policy.
   ///   - signer: The fingerprint of the key with which this user signs.
   ///   - keys: The key files of its members.
-  ///   - replaced: The pin of the policy that this one replaces; nil if this one is accepted.
+  ///   - replaced: The policy that this one replaces, with its pin; nil if this one is accepted.
   init(
-    policy: Policy, signer: Fingerprint, keys: [Fingerprint: [UInt8]], replacing replaced: Pin? = nil
+    policy: Policy, signer: Fingerprint, keys: [Fingerprint: [UInt8]],
+    replacing replaced: (policy: Policy, pin: Pin?)? = nil
   ) {
-    pin = replaced ?? Pin(policy: policy, bytes: policy.encode(), keys: keys)
+    pin = replaced?.pin ?? Pin(policy: policy, bytes: policy.encode(), keys: keys)
     isReplacing = replaced != nil
+    self.replaced = replaced?.policy
     self.policy = policy
     self.signer = signer
     self.keys = keys
@@ -41,7 +46,7 @@ struct TrustedPolicy: Sendable {
 
   private init(_ other: TrustedPolicy, distrust: PolicyDistrust) {
     (policy, signer, keys) = (other.policy, other.signer, other.keys)
-    (pin, isReplacing) = (other.pin, other.isReplacing)
+    (pin, isReplacing, replaced) = (other.pin, other.isReplacing, other.replaced)
     (self.distrust, isPinWithoutKeys) = (distrust, other.isPinWithoutKeys)
   }
 
@@ -69,7 +74,7 @@ struct TrustedPolicy: Sendable {
     self.keys = keys
     distrust = .notPinned
     isPinWithoutKeys = false
-    (pin, isReplacing) = (nil, false)
+    (pin, isReplacing, replaced) = (nil, false, nil)
   }
 
   /// Reads a store's policy and key files once and compares their bytes with the pin (threats T1 and T2).
@@ -84,7 +89,7 @@ struct TrustedPolicy: Sendable {
     guard let accepted = try pins.read() else { throw .policyNotTrusted(.notPinned) }
     policy = accepted.policy
     signer = accepted.signer
-    (pin, isReplacing) = (accepted.pin, false)
+    (pin, isReplacing, replaced) = (accepted.pin, false, nil)
     isPinWithoutKeys = accepted.pin.keys == nil
     var keys = try Self.keys(of: accepted.policy, in: tree)
     let changed = accepted.pin.changedKeys(keys)

@@ -63,7 +63,7 @@ package struct HistoryLock: ~Copyable {
     }
   }
 
-  deinit { close(descriptor) }
+  deinit { FileLock.release(descriptor) }
 
   private static func note(in descriptor: Int32) -> Note? {
     var facts = stat()

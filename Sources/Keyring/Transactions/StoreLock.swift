@@ -27,7 +27,7 @@ struct StoreLock: ~Copyable {
       if isKnown, try files(tree.status(StoreLayout.lock))?.identity == FileStatus(info).identity {
         return descriptor
       }
-      close(descriptor)
+      FileLock.release(descriptor)
     }
   }
 
@@ -44,7 +44,7 @@ struct StoreLock: ~Copyable {
     do {
       try tree.write(LockRecord(count: count, holder: getpid()).bytes, to: descriptor, path: StoreLayout.lock)
     } catch {
-      close(descriptor)
+      FileLock.release(descriptor)
       throw .file(error)
     }
     return descriptor
@@ -73,7 +73,7 @@ struct StoreLock: ~Copyable {
   /// The number of the last applied transaction according to the lock file.
   private var count: UInt64 { LockRecord(reading: descriptor)?.count ?? 0 }
 
-  deinit { close(descriptor) }
+  deinit { FileLock.release(descriptor) }
 }
 
 /// The content of the lock file: `<count> <process id>` and a line feed, with fixed widths, so that it can be

@@ -8,7 +8,7 @@ import Testing
 
 /// Creates the stores of `fixtures/stores` in the folder that `KEYTREE_MAKE_STORES` names. This is needed only if
 /// format 1 itself changes. The README there has the commands.
-@Suite struct GoldenStoreMaker {
+@Suite(.serialized) struct GoldenStoreMaker {
   private static let target = ProcessInfo.processInfo.environment["KEYTREE_MAKE_STORES"]
 
   /// A store whose files are changed directly.

@@ -7,7 +7,7 @@ import Testing
 
 /// Tests the stores in `fixtures/stores`, which the README there describes. With `UPDATE_STORES=1` in the environment,
 /// `damaged.txt` is rewritten with the actual results.
-@Suite struct GoldenStoreTests {
+@Suite(.serialized) struct GoldenStoreTests {
   private static let folder = MarkdownDocument.root.appendingPathComponent("fixtures/stores")
 
   private let store: GnuPGStore

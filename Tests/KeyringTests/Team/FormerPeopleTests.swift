@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Tests the owners of keys in messages, including people who were removed.
-@Suite struct FormerPeopleTests {
+@Suite(.serialized) struct FormerPeopleTests {
   @Test func `every subkey of a removed person still belongs to that person`() throws {
     let world = try TeamWorld([.alice, .several])
     try world.add([.several])

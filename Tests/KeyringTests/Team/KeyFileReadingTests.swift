@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Tests files that users provide as another person's public key.
-@Suite struct KeyFileReadingTests {
+@Suite(.serialized) struct KeyFileReadingTests {
   private let home: GnuPGHome
 
   init() throws { home = try GnuPGHome() }

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Tests faulty key files. A list of bytes represents a file: each byte is the number of a key.
-@Suite("Faults of key files") struct KeyFileFaultTests {
+@Suite("Faults of key files", .serialized) struct KeyFileFaultTests {
   private static func key(_ number: UInt8) -> PublicKey {
     let fingerprint = EngineDouble.fingerprint(number)
     return PublicKey(fingerprint: fingerprint, userIDs: [], subkeys: [], hasSecret: false)

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Tests the verification of a store without a key and without a pin, with real GnuPG.
-@Suite("Verifying a store") struct StoreVerificationTests {
+@Suite("Verifying a store", .serialized) struct StoreVerificationTests {
   /// Returns a store of two items, with people in its policy.
   private static func store(with others: [GnuPGKey] = []) throws -> (GnuPGStore, PolicyForge) {
     let store = GnuPGStore(try GnuPGHome(secret: [.alice]))
