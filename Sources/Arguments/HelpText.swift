@@ -23,15 +23,42 @@ package struct HelpText: Sendable {
 
     """
       + Self.wrap(
-        "`\(program.name) help` lists the commands, `\(program.name) help COMMAND` explains one.",
+        "`\(program.name) --help` lists the commands, `\(program.name) help COMMAND` explains one.",
+        width: width, indent: 0)
+  }
+
+  /// Returns the short text with the first steps of a new user.
+  ///
+  /// - Parameter steps: the commands to begin with.
+  package func start(_ steps: [Example]) -> String {
+    short() + "\nThere is no store yet. To begin:\n" + rows(steps.map { ($0.line, $0.explanation) })
+  }
+
+  /// Returns the names of the commands by topic, in a text that fits on a small screen.
+  package func screen() -> String {
+    var text = program.name + ": " + program.summary + "\n\n"
+    text += "Usage: \(program.name) COMMAND [OPTIONS] [OPERANDS]\n\n"
+    text += rows(
+      program.commandsByTopic.map { ($0.title, $0.commands.map(\.name).joined(separator: ", ")) })
+    text += "\nOptions of every command:\n"
+    let options = program.globals.map { $0.display + $0.valueNotation }.joined(separator: ", ")
+    text += Self.wrap(options, width: width, indent: 2) + "\n"
+    return text
+      + Self.wrap(
+        "`\(program.name) help` explains all commands, `\(program.name) help COMMAND` one of them.",
         width: width, indent: 0)
   }
 
   /// Returns the list of commands, the global options, the environment variables and the exit codes.
   package func overview() -> String {
     var text = program.name + ": " + program.summary + "\n\n"
-    text += "Usage: \(program.name) COMMAND [OPTIONS] [OPERANDS]\n\nCommands:\n"
-    text += rows(program.visibleCommands.map { (commandTerm($0), $0.summary) })
+    text += "Usage: \(program.name) COMMAND [OPTIONS] [OPERANDS]\n"
+    // One list, so that the summaries of all topics are in one column.
+    let column = column(program.visibleCommands.map(commandTerm))
+    for topic in program.commandsByTopic {
+      text += "\n\(topic.title):\n"
+      text += rows(topic.commands.map { (commandTerm($0), $0.summary) }, column: column)
+    }
     text += "\nOptions of every command:\n" + rows(program.globals.map { (term($0), $0.help) })
     if !program.variables.isEmpty {
       text += "\nEnvironment:\n" + rows(program.variables.map { ($0.name, $0.help) })
@@ -127,8 +154,12 @@ package struct HelpText: Sendable {
 
   /// Returns two columns: the terms and their meanings. A meaning is wrapped beside its term, or below it if the term
   /// is too long.
-  private func rows(_ content: [(term: String, text: String)]) -> String {
-    let column = min(28, (content.map(\.term.count).max() ?? 0) + 4)
+  ///
+  /// - Parameters:
+  ///   - content: the terms with their meanings.
+  ///   - column: the column of the meanings; nil for the one that fits the terms.
+  private func rows(_ content: [(term: String, text: String)], column: Int? = nil) -> String {
+    let column = column ?? self.column(content.map(\.term))
     var text = ""
     for (term, meaning) in content {
       let wrapped = Self.wrap(meaning, width: width, indent: column)
@@ -141,6 +172,9 @@ package struct HelpText: Sendable {
     }
     return text
   }
+
+  /// Returns the column beside terms.
+  private func column(_ terms: [String]) -> Int { min(28, (terms.map(\.count).max() ?? 0) + 4) }
 
   /// Wraps a paragraph to a width. Each line is indented and ends with a line feed.
   static func wrap(_ text: String, width: Int, indent: Int) -> String {

@@ -1,3 +1,17 @@
+/// Commands that serve one purpose.
+package struct CommandTopic: Equatable, Sendable {
+  /// The purpose: one or two words.
+  package let title: String
+  /// The names of the commands, in the order in which a user needs them.
+  package let commands: [String]
+
+  /// Creates a topic from its title and the names of its commands.
+  package init(_ title: String, _ commands: [String]) {
+    self.title = title
+    self.commands = commands
+  }
+}
+
 /// A program: its commands, its global options and the meanings of its exit codes.
 package struct ProgramDeclaration: Sendable {
   /// An exit code and its meaning.
@@ -36,6 +50,8 @@ package struct ProgramDeclaration: Sendable {
   package let globals: [OptionDeclaration]
   /// The commands in the order of the help text.
   package let commands: [CommandDeclaration]
+  /// The commands by purpose; empty if help lists them without topics.
+  package let topics: [CommandTopic]
   /// All exit codes in ascending order.
   package let exitCodes: [ExitMeaning]
   /// The exit codes that every command can end with.
@@ -46,12 +62,14 @@ package struct ProgramDeclaration: Sendable {
   /// Creates a program.
   package init(
     name: String, summary: String, globals: [OptionDeclaration], commands: [CommandDeclaration],
-    exitCodes: [ExitMeaning], usualExitCodes: [Int32] = [0, 1, 2], variables: [Variable] = []
+    topics: [CommandTopic] = [], exitCodes: [ExitMeaning], usualExitCodes: [Int32] = [0, 1, 2],
+    variables: [Variable] = []
   ) {
     self.name = name
     self.summary = summary
     self.globals = globals
     self.commands = commands
+    self.topics = topics
     self.exitCodes = exitCodes
     self.usualExitCodes = usualExitCodes
     self.variables = variables
@@ -60,6 +78,18 @@ package struct ProgramDeclaration: Sendable {
   /// The commands that help and completions show.
   package var visibleCommands: [CommandDeclaration] {
     commands.filter { !$0.isHidden }
+  }
+
+  /// The visible commands by topic. Those without a topic are at the end, in one that is called `Other`.
+  package var commandsByTopic: [(title: String, commands: [CommandDeclaration])] {
+    var rest = visibleCommands
+    var list = topics.map { topic in
+      let found = topic.commands.compactMap { name in rest.first { $0.name == name } }
+      rest.removeAll { topic.commands.contains($0.name) }
+      return (title: topic.title, commands: found)
+    }
+    if !rest.isEmpty { list.append((title: topics.isEmpty ? "Commands" : "Other", commands: rest)) }
+    return list.filter { !$0.commands.isEmpty }
   }
 
   /// Returns the commands along a path of names, outermost first.

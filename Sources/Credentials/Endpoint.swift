@@ -26,7 +26,7 @@ package struct Endpoint: Equatable, Sendable {
   /// - Parameters:
   ///   - url: A URL, or host and path without a scheme.
   ///   - scheme: The protocol for a URL without a scheme.
-  /// - Returns: Nil if the URL has no host.
+  /// - Returns: Nil if the URL has no host, or a scheme with characters that no scheme has.
   package init?(url: [UInt8], scheme assumed: String) {
     self.init(url: url, scheme: assumed) { HostName(authority: $0) }
   }
@@ -46,9 +46,10 @@ package struct Endpoint: Equatable, Sendable {
   private init?(url: [UInt8], scheme assumed: String, _ parse: (ArraySlice<UInt8>) -> HostName?) {
     var rest = url[...]
     var scheme = assumed
-    if let colon = rest.firstIndex(of: UInt8(ascii: ":")), rest[colon...].starts(with: "://".utf8) {
-      scheme = String(decoding: rest[..<colon], as: UTF8.self)
-      rest = rest[(colon + 3)...]
+    if let end = Self.endOfScheme(url) {
+      scheme = String(decoding: rest[..<end], as: UTF8.self)
+      guard Self.isScheme(rest[..<end]) else { return nil }
+      rest = rest[(end + 3)...]
     }
     rest = rest.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
     let slash = rest.firstIndex(of: UInt8(ascii: "/")) ?? rest.endIndex
@@ -57,6 +58,26 @@ package struct Endpoint: Equatable, Sendable {
     guard !scheme.isEmpty, let host = parse(authority) else { return nil }
     let path = Self.withoutSlash(Array(rest[slash...]))
     self.init(scheme: scheme, host: host, path: path.isEmpty ? nil : path)
+  }
+
+  /// Returns true if a URL has a scheme and an authority: `SCHEME://`.
+  package static func hasScheme(_ url: [UInt8]) -> Bool {
+    endOfScheme(url).map { isScheme(url[..<$0]) } ?? false
+  }
+
+  /// Returns the place of `://` in a URL; nil if it has none in front of its path, its query and its fragment.
+  private static func endOfScheme(_ url: [UInt8]) -> Int? {
+    guard let colon = url.firstIndex(where: { ":/?#".utf8.contains($0) }) else { return nil }
+    return url[colon...].starts(with: "://".utf8) ? colon : nil
+  }
+
+  /// Returns true if a text may be the scheme of a URL (RFC 3986, 3.1).
+  private static func isScheme(_ text: ArraySlice<UInt8>) -> Bool {
+    func isLetter(_ byte: UInt8) -> Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20) }
+    guard let first = text.first, isLetter(first) else { return false }
+    return text.allSatisfy { byte in
+      isLetter(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || "+-.".utf8.contains(byte)
+    }
   }
 
   /// The port as it is stored in items; 0 for none.
@@ -86,14 +107,22 @@ package struct Endpoint: Equatable, Sendable {
   }
 
   /// Returns a URL without the parts that may be secret: user and password, query and fragment. Attributes are public.
+  ///
+  /// - Parameter url: A URL, or host and path without a scheme.
   package static func publicURL(_ url: [UInt8]) -> [UInt8] {
     var url = Array(url.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") })
-    let colon = url.firstIndex(of: UInt8(ascii: ":")) ?? 0
-    let hasScheme = url[colon...].starts(with: "://".utf8)
-    let start = hasScheme ? colon + 3 : url.starts(with: "//".utf8) ? 2 : 0
-    let slash = url[start...].firstIndex(of: UInt8(ascii: "/")) ?? url.endIndex
-    if let at = url[start..<slash].lastIndex(of: UInt8(ascii: "@")) { url.removeSubrange(start...at) }
+    // The rest can begin like a URL with another user, as in `a@//b:secret@host`.
+    while let user = user(of: url) { url.removeSubrange(user) }
     return url
+  }
+
+  /// Returns the position of the user information in a URL with its `@`; nil if there is none.
+  private static func user(of url: [UInt8]) -> ClosedRange<Int>? {
+    // What follows `//` can begin like a URL of its own, as in `//c://bob:secret@host`.
+    let begin = url.starts(with: "//".utf8) ? 2 : 0
+    let start = begin + (endOfScheme(Array(url[begin...])).map { $0 + 3 } ?? 0)
+    let slash = url[start...].firstIndex(of: UInt8(ascii: "/")) ?? url.endIndex
+    return url[start..<slash].lastIndex(of: UInt8(ascii: "@")).map { start...$0 }
   }
 
   private static func number(_ value: AttributeValue?) -> Int64? {

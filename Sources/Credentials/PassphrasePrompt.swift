@@ -58,8 +58,9 @@ package enum PassphrasePrompt: Equatable, Sendable {
       guard let path = Self.between("Enter passphrase for ", ": ", prompt) else { return nil }
       // `ssh-add -c` prints this before the colon.
       let confirmed = Array(" (will confirm each use)".utf8)
-      self = .key(
-        path: path.suffix(confirmed.count) == confirmed[...] ? path.dropLast(confirmed.count) : path)
+      let key = path.suffix(confirmed.count) == confirmed[...] ? path.dropLast(confirmed.count) : path
+      guard !key.isEmpty else { return nil }
+      self = .key(path: key)
     case .ssh:
       guard let login = Self.between("", "'s password: ", prompt),
         let at = login.lastIndex(of: UInt8(ascii: "@")), at > 0,

@@ -39,6 +39,7 @@ package enum Program {
     summary: "a keyring that is a directory of OpenPGP files",
     globals: GlobalOptions.all,
     commands: commands.map { $0.declaration },
+    topics: topics,
     exitCodes: ExitCode.meanings,
     variables: [
       .init(
@@ -56,12 +57,17 @@ package enum Program {
     ])
 
   /// Returns the entry point with which commands run other commands.
-  private static func entry(_ engine: EngineFactory?) -> ProgramEntry {
-    ProgramEntry(declaration, engine: engine) { run($0, environment: $1, console: $2, engine: engine) }
+  private static func entry(_ engine: EngineFactory?, _ commit: String?) -> ProgramEntry {
+    ProgramEntry(declaration, engine: engine, commit: commit) {
+      run($0, environment: $1, console: $2, engine: engine)
+    }
   }
 
   /// Runs the program on the arguments, environment and descriptors of this process.
-  package static func run() -> Int32 {
+  ///
+  /// - Parameter commit: the commit that the program was built from; nil if it is not known.
+  /// - Returns: the exit status.
+  package static func run(commit: String?) -> Int32 {
     // This must come first, so that no file that is opened later becomes a standard stream.
     guard StandardDescriptors.fill() else { return ExitCode.failure.rawValue }
     keytree_end_with_children()
@@ -77,7 +83,8 @@ package enum Program {
       return SecurityProgram(call).status(of: SecurityWords(arguments))
     }
     let words = (1..<max(arguments.count, 1)).map { arguments.word($0) }
-    return status(of: words, calledAs: name, environment: environment, console: .ofProcess())
+    return status(
+      of: words, calledAs: name, environment: environment, console: .ofProcess(), commit: commit)
   }
 
   /// Runs the program under one of its names.
@@ -88,14 +95,16 @@ package enum Program {
   ///   - environment: the environment of the process.
   ///   - console: the console for input and output.
   ///   - engine: creates the OpenPGP engine, for tests; nil for GnuPG.
+  ///   - commit: the commit that the program was built from; nil if it is not known.
   /// - Returns: the exit status, as defined for that name.
   package static func status(
     of words: [Word], calledAs name: ProgramName, environment: Environment, console: Console,
-    engine: EngineFactory? = nil
+    engine: EngineFactory? = nil, commit: String? = nil
   ) -> Int32 {
     let call = CommandCall(withoutOptionsIn: environment, console, engine: engine)
     switch name {
-    case .keytree: return status(of: words, environment: environment, console: console, engine: engine)
+    case .keytree:
+      return status(of: words, environment: environment, console: console, engine: engine, commit: commit)
     case .gitCredential:
       return status(
         of: [Word("credential"), Word("git")] + words, environment: environment, console: console,
@@ -126,10 +135,11 @@ package enum Program {
 
   /// Runs the program and returns the exit status, which may be that of another program.
   package static func status(
-    of words: [Word], environment: Environment, console: Console, engine: EngineFactory? = nil
+    of words: [Word], environment: Environment, console: Console, engine: EngineFactory? = nil,
+    commit: String? = nil
   ) -> Int32 {
     do {
-      let code = try dispatch(words, environment, console, engine)
+      let code = try dispatch(words, environment, console, entry(engine, commit))
       try console.finish()
       return code.rawValue
     } catch {
@@ -143,7 +153,7 @@ package enum Program {
   }
 
   private static func dispatch(
-    _ words: [Word], _ environment: Environment, _ console: Console, _ engine: EngineFactory?
+    _ words: [Word], _ environment: Environment, _ console: Console, _ program: ProgramEntry
   ) throws -> ExitCode {
     let parsed: ProgramDeclaration.Call = try declaration.parse(words)
     let globals = GlobalOptions(parsed.arguments)
@@ -153,21 +163,30 @@ package enum Program {
       if parsed.arguments.has(GlobalOptions.version) {
         console.print(ProgramVersion.line)
       } else {
+        let help = HelpText(declaration, width: console.width)
         console.write(
-          TerminalText(composed: HelpText(declaration, width: console.width).command(parsed.path)))
+          TerminalText(composed: parsed.path.isEmpty ? help.screen() : help.command(parsed.path)))
       }
       return .done
     }
-    guard let command = commands.first(where: { $0.declaration.name == parsed.path.first?.name }) else {
-      // No command was given. That needs no error message, only the help text.
-      console.writeDiagnostics(
-        TerminalText(composed: HelpText(declaration, width: console.diagnosticsWidth).short()))
-      return .usage
-    }
     let call = CommandCall(
       path: parsed.path, arguments: parsed.arguments, globals: globals, environment: environment,
-      console: console, program: entry(engine))
+      console: console, program: program)
+    guard let command = commands.first(where: { $0.declaration.name == parsed.path.first?.name }) else {
+      // No command was given. That needs no error message, only the help text.
+      console.writeDiagnostics(TerminalText(composed: helpWithoutCommand(call)))
+      return .usage
+    }
     return try run(command, call)
+  }
+
+  /// Returns the help for a command line without a command. On a terminal it shows a user without a store how to begin.
+  private static func helpWithoutCommand(_ call: CommandCall) -> String {
+    let help = HelpText(declaration, width: call.console.diagnosticsWidth)
+    guard call.console.diagnosticsIsTerminal else { return help.short() }
+    // Without a known folder there is no store either.
+    let store = (try? call.storePath()).flatMap { RealPath.of($0) }
+    return store == nil ? help.start(beginning) : help.screen()
   }
 
   /// Runs a command and commits pending changes. This is the one place that adds to a store's history.

@@ -59,11 +59,17 @@ struct OTPAuthParameters {
   ///
   /// The label is `account` or `issuer:account`. The parameter `issuer` takes precedence over the label.
   func names() -> (issuer: String?, account: String?) {
-    var issuer = parts.values[.issuer].flatMap { name($0, plusIsSpace: true) }
+    let issuer = parts.values[.issuer].flatMap { name($0, plusIsSpace: true) }
     guard let label = name(parts.label, plusIsSpace: false) else { return (issuer, nil) }
-    guard let colon = label.firstIndex(of: ":") else { return (issuer, label) }
-    issuer = issuer ?? Self.trimmed(label[..<colon])
-    return (issuer, Self.trimmed(label[label.index(after: colon)...]))
+    // An issuer can contain a colon, which is then not the end of the issuer in the label. Bytes are compared, because a
+    // colon and a combining mark after it are one character.
+    if let issuer, label.utf8.starts(with: (issuer + ":").utf8) {
+      return (
+        issuer, Self.trimmed(label[label.utf8.index(label.startIndex, offsetBy: issuer.utf8.count + 1)...])
+      )
+    }
+    guard let colon = label.utf8.firstIndex(of: UInt8(ascii: ":")) else { return (issuer, label) }
+    return (issuer ?? Self.trimmed(label[..<colon]), Self.trimmed(label[label.utf8.index(after: colon)...]))
   }
 
   /// Returns a decoded name. Names become attributes, so they are public.

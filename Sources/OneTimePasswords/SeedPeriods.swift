@@ -56,8 +56,12 @@ extension Seed {
     var isTimed = true
     if case .counter = factor { isTimed = false }
     address.append(isTimed ? "otpauth://totp/" : "otpauth://hotp/")
-    if !issuer.isEmpty { address.append(Self.encoded(issuer) + ":") }
-    address.append(Self.encoded(self.account ?? account) + "?secret=")
+    let account = self.account ?? account
+    // Without an issuer, the first colon of the account would be read as the end of one.
+    if !issuer.isEmpty || account.utf8.contains(UInt8(ascii: ":")) {
+      address.append(Self.encoded(issuer) + ":")
+    }
+    address.append(Self.encoded(account) + "?secret=")
     unsafe key.withBytes { unsafe Base32.append($0, to: &address) }
     if !issuer.isEmpty { address.append("&issuer=" + Self.encoded(issuer)) }
     if hash != .sha1 { address.append("&algorithm=" + hash.name) }

@@ -1,7 +1,7 @@
 import Arguments
 import Testing
 
-@Suite("The argument reader")
+@Suite("The argument reader", .serialized)
 struct ArgumentReaderTests {
   /// Reads all words and returns the events as text. `-o` and `--out` take a value; `-n` and `--clip` take an optional
   /// attached value.

@@ -1,7 +1,7 @@
 import Arguments
 import Testing
 
-@Suite("The command parser")
+@Suite("The command parser", .serialized)
 struct CommandParserTests {
   private func parse(_ words: [String]) throws(UsageError) -> ProgramDeclaration.Call {
     try Sample.program.parse(words.map { Word($0) })
@@ -103,7 +103,7 @@ struct CommandParserTests {
   }
 }
 
-@Suite("Suggestions")
+@Suite("Suggestions", .serialized)
 struct SuggestionTests {
   @Test(
     "a suggestion is a similar name or a name with that prefix",

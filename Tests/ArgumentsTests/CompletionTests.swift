@@ -2,7 +2,7 @@ import Arguments
 import Foundation
 import Testing
 
-@Suite("Completion scripts")
+@Suite("Completion scripts", .serialized)
 struct CompletionTests {
   @Test("bash accepts the script", .enabled(if: ProcessRunner.isInstalled("bash"), "bash is not installed"))
   func bashSyntax() throws { try accepts(.bash) }
@@ -97,7 +97,7 @@ struct CompletionTests {
   }
 }
 
-@Suite("The manual page")
+@Suite("The manual page", .serialized)
 struct ManualPageTests {
   private let page = ManualPage(Sample.program, version: "1.2").text()
 

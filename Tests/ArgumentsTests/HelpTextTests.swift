@@ -1,7 +1,8 @@
 import Arguments
+import Foundation
 import Testing
 
-@Suite("Help texts")
+@Suite("Help texts", .serialized)
 struct HelpTextTests {
   @Test("help shows everything that a declaration contains")
   func command() {
@@ -59,6 +60,92 @@ struct HelpTextTests {
     #expect(text.contains("remove items"))
     #expect(!text.contains("driver"))
     #expect(text.split(separator: "\n").allSatisfy { $0.count <= max(width, 60) })
+  }
+
+  @Test("the screen has each visible command once, and those without a topic at the end")
+  func screen() {
+    let program = ProgramDeclaration(
+      name: "tool", summary: "a tool", globals: Sample.program.globals, commands: Sample.program.commands,
+      topics: [CommandTopic("Daily", ["remove", "add", "driver"]), CommandTopic("Rare", ["driver"])],
+      exitCodes: [])
+    #expect(
+      HelpText(program, width: 80).screen() == """
+        tool: a tool
+
+        Usage: tool COMMAND [OPTIONS] [OPERANDS]
+
+          Daily  remove, add
+          Other  import, otp, shell
+
+        Options of every command:
+          --store DIR, --json, --help
+
+        `tool help` explains all commands, `tool help COMMAND` one of them.
+
+        """)
+  }
+
+  @Test("the reference has a section for each command and escapes what Markdown interprets")
+  func reference() {
+    let strange = CommandDeclaration(
+      name: "x", summary: "read <a> [b] of `c_d*`", options: [Sample.clear],
+      examples: [Example("tool x", "works")])
+    let program = ProgramDeclaration(
+      name: "tool", summary: "a tool", globals: [Sample.json],
+      commands: [Sample.otp, Sample.hidden, strange],
+      exitCodes: [.init(0, "done")], variables: [.init("TOOL", "the folder")])
+    #expect(
+      CommandReference(program).text().components(separatedBy: "Commands: `otp`, `x`.\n").last == """
+
+        ## otp
+
+        Print a code.
+
+        ```
+        tool otp ITEM
+        ```
+
+        - `ITEM`: the item.
+
+        ### otp add
+
+        Store a seed.
+
+        ```
+        tool otp add
+        ```
+
+        ## x
+
+        Read \\<a\\> \\[b\\] of `c_d*`.
+
+        ```
+        tool x [OPTIONS]
+        ```
+
+        Options:
+
+        - `--clear NAME`: remove it's \\[old\\]: value.
+
+        Examples:
+
+        - `tool x` works.
+
+        ## Options of every command
+
+        - `--json`: print JSON.
+
+        ## Environment
+
+        - `TOOL`: the folder.
+
+        ## Exit codes
+
+        | code | meaning |
+        | --- | --- |
+        | 0 | done |
+
+        """)
   }
 
   @Test("text wraps between words and a word is never cut")

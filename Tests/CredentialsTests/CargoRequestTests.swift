@@ -6,7 +6,7 @@ import Testing
 
 @testable import Credentials
 
-@Suite("Cargo's requests")
+@Suite("Cargo's requests", .serialized)
 struct CargoRequestTests {
   @Test(
     "invalid requests are refused",

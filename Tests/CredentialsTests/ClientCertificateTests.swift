@@ -6,7 +6,7 @@ import Testing
 
 @testable import Credentials
 
-@Suite("Git's questions for passphrases of client certificates")
+@Suite("Git's questions for passphrases of client certificates", .serialized)
 struct ClientCertificateTests {
   /// The request that git makes for `http.sslCert`.
   static let question = "protocol=cert\nhost=\nusername=\npath=/home/alice/client.pem\n"

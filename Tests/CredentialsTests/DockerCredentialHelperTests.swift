@@ -6,7 +6,7 @@ import Testing
 
 @testable import Credentials
 
-@Suite("Docker's credentials")
+@Suite("Docker's credentials", .serialized)
 struct DockerCredentialHelperTests {
   let world = StandInStore()
   let keyring: Keyring
@@ -187,6 +187,18 @@ struct DockerCredentialHelperTests {
       try store(url, "bob", "s")
       #expect(try get(url) != nil && !listed().contains("hunter2"))
     }
+  }
+
+  @Test(
+    "a public URL has no user, even if the rest looks like another URL",
+    arguments: [
+      ("a@//bob:hunter2@r.example/x", "//r.example/x"), ("a@//:b@c://bob:hunter2@d", "//c://d"),
+      ("https://a@r.example/b@c", "https://r.example/b@c"),
+      ("a@b@https://bob:hunter2@r.example", "a@b@https://r.example"), ("//a@r.example", "//r.example"),
+    ])
+  func nestedURL(url: String, shown: String) {
+    #expect(String(decoding: Endpoint.publicURL(Array(url.utf8)), as: UTF8.self) == shown)
+    #expect(String(decoding: Endpoint.publicURL(Array(shown.utf8)), as: UTF8.self) == shown)
   }
 
   @Test("an item that docker did not store is not replaced, and the error names it")

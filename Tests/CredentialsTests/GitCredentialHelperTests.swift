@@ -6,7 +6,7 @@ import Testing
 
 @testable import Credentials
 
-@Suite("Git's questions for credentials")
+@Suite("Git's questions for credentials", .serialized)
 struct GitCredentialHelperTests {
   static let host = "protocol=https\nhost=git.example.org\n"
   static let alice = host + "username=alice\npassword=secret\n"

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Credentials
 
-@Suite("Questions of ssh")
+@Suite("Questions of ssh", .serialized)
 struct PassphrasePromptTests {
   private static let path = Array("/home/a/.ssh/id".utf8)
 
@@ -43,6 +43,7 @@ struct PassphrasePromptTests {
       ("Enter passphrase for /home/a/.ssh/id: ", .key(path: path)),
       ("Enter passphrase for key '/home/a/.ssh/id': ", .key(path: path)),
       ("Enter passphrase for /k (will confirm each use): ", .key(path: Array("/k".utf8))),
+      ("Enter passphrase for  (will confirm each use): ", nil),
       ("Enter passphrase for /a: b: ", .key(path: Array("/a: b".utf8))),
       ("Bad passphrase, try again for /k: ", nil), ("Enter passphrase for : ", nil), ("", nil),
       ("Enter passphrase for /a\u{1B}[2K: ", nil), ("alice@h.example's password: ", nil),

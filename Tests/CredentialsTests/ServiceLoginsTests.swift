@@ -6,7 +6,7 @@ import Testing
 
 @testable import Credentials
 
-@Suite("Passwords by service and account")
+@Suite("Passwords by service and account", .serialized)
 struct ServiceLoginsTests {
   let world = StandInStore()
   let keyring: Keyring

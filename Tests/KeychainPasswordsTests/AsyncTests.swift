@@ -4,6 +4,7 @@ import Testing
 
 @testable import KeychainPasswords
 
+@Suite(.serialized)
 struct AsyncTests {
   private static let bot = GenericPassword(service: "mailer", account: "bot")
   private static let stored: [String: any Sendable] = ["svce": "mailer", "acct": "bot", "agrp": "default"]

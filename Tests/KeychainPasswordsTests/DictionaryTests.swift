@@ -5,6 +5,7 @@ import Testing
 @testable import KeychainPasswords
 
 /// Tests the dictionaries that are passed to Apple's functions.
+@Suite(.serialized)
 struct DictionaryTests {
   typealias Call = StandInKeychain.Call
 

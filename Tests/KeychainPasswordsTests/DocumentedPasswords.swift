@@ -6,7 +6,7 @@ import Testing
 /// The Swift code of the article about typed passwords, so that it compiles and runs.
 ///
 /// The tests of the documents compare every `swift` block of the article with the lines of this file.
-@Suite struct DocumentedPasswords {
+@Suite(.serialized) struct DocumentedPasswords {
   private struct Session: Codable, Equatable {
     let user: String
     let token: String

@@ -3,6 +3,7 @@ import KeychainPasswords
 import KeychainServices
 import Testing
 
+@Suite(.serialized)
 struct KeychainErrorTests {
   private static let statuses: [(KeychainError, OSStatus)] = [
     (.itemNotFound, -25300), (.duplicateItem, -25299), (.userCanceled, -128),

@@ -5,6 +5,7 @@ import Testing
 @testable import KeychainPasswords
 
 /// Tests how the answers of Apple's functions become results and errors.
+@Suite(.serialized)
 struct OutcomeTests {
   private static let bot = GenericPassword(service: "mailer", account: "bot")
   private static let stored: [String: any Sendable] = ["svce": "mailer", "acct": "bot", "agrp": "default"]

@@ -87,10 +87,6 @@ import Testing
       try passwords.list(GenericPassword.self, .accessGroup("team"))
     }
     item = bot
-    item.details.accessibility = .whenUnlockedThisDeviceOnly
-    item.isSynchronizable = true
-    #expect(throws: KeychainError.invalidParameter) { try passwords.save([], for: item) }
-    item = bot
     item.details.accessibility = Accessibility(rawValue: "zz")
     #expect(throws: KeychainError.invalidParameter) { try passwords.save([], for: item) }
     let large = [UInt8](repeating: 1, count: 2 << 20)

@@ -4,7 +4,7 @@ import Secrets
 import Terminal
 import Testing
 
-@Suite("The console")
+@Suite("The console", .serialized)
 struct ConsoleTests {
   @Test(
     "the console writes a secret byte for byte, with a line feed on a terminal", arguments: [false, true])

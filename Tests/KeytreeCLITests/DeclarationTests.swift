@@ -4,7 +4,7 @@ import Testing
 @testable import CommandSupport
 @testable import KeytreeCLI
 
-@Suite("The declarations of all commands")
+@Suite("The declarations of all commands", .serialized)
 struct DeclarationTests {
   /// A command and its parent commands, shown by its name in the output of the tests.
   struct CommandPath: CustomTestStringConvertible {
@@ -86,17 +86,19 @@ struct DeclarationTests {
     #expect(Set(ExitCode.allCases.map(\.meaning)).count == 14)
   }
 
-  /// The article about commands, as lines.
-  private static func article() throws -> [String] {
+  /// Returns an article of the documentation, as lines.
+  private static func article(_ name: String) throws -> [String] {
     let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent()
-    let file = root.appendingPathComponent("Sources/Keyring/Keyring.docc/Commands.md")
+    let file = root.appendingPathComponent("Sources/Keyring/Keyring.docc/\(name).md")
     return try String(contentsOf: file, encoding: .utf8).components(separatedBy: "\n")
   }
 
   @Test("each command is in the article about commands")
   func articleHasCommands() throws {
-    let rows = try Self.article().filter { $0.hasPrefix("| `") }.compactMap { $0.split(separator: "|").first }
+    let rows = try Self.article("Commands").filter { $0.hasPrefix("| `") }.compactMap {
+      $0.split(separator: "|").first
+    }
     let documented = Set(
       rows.flatMap { $0.matches(of: /`([a-z-]+)/) }.map { String($0.output.1) })
     // Git, the clipboard process and the completion scripts call these.
@@ -106,9 +108,9 @@ struct DeclarationTests {
     }
   }
 
-  @Test("the exit codes are those that the article about commands explains")
+  @Test("the exit codes are those that the article about them explains")
   func articleHasExitCodes() throws {
-    let lines = try Self.article()
+    let lines = try Self.article("ExitCodes")
     let head = try #require(lines.firstIndex(of: "| code | meaning |"))
     let codes = lines[(head + 2)...].prefix { $0.hasPrefix("|") }
       .compactMap { Int32($0.split(separator: "|")[0].filter { $0 != " " }) }

@@ -66,7 +66,6 @@ final class EditorTests {
       ("old", #"ln -s /etc "$TMPDIR/link"; printf x > "$1""#, "x"),
       ("old", #"test "$(cat "$1")" = old; test "$(stat -c %a "$1" "$TMPDIR" | xargs)" = '600 700'"#, nil),
       ("old", #"test "$(dirname "$1")" = "$TMPDIR"; test "$(ls "$BASE" | wc -l)" = 1"#, nil),
-      ("old", #"kill -INT $PPID; kill -QUIT $PPID; printf x > "$1""#, "x"),
     ] as [(String, String, String?)])
   func changes(old: String, script: String, new: String?) throws {
     #expect(try edit(old, script: script) == new)
@@ -85,12 +84,6 @@ final class EditorTests {
       (#"printf '\n' > "$1""#, .empty),
       (#"printf '%0101d' 0 > "$1""#, .tooLong(limit: 100)),
       (#"printf '%0200d' 0 > "$1""#, .tooLong(limit: 100)),
-      ("kill -TERM $PPID; sleep 5", .interrupted(signal: SIGTERM)),
-      ("kill -HUP $PPID; sleep 5", .interrupted(signal: SIGHUP)),
-      (
-        #"printf x > "$1"; trap '' TERM; kill -TERM $PPID; exec sleep 5"#,
-        .interrupted(signal: SIGTERM)
-      ),
     ] as [(String, EditorError)])
   func failures(script: String, failure: EditorError) {
     #expect(throws: failure) { try edit("old", script: script) }

@@ -3,7 +3,7 @@ import KeytreeCLI
 import Terminal
 import Testing
 
-@Suite("The environment")
+@Suite("The environment", .serialized)
 struct EnvironmentTests {
   @Test(
     "the option or the environment determines the path of the store",

@@ -6,7 +6,7 @@ import Testing
 @testable import KeytreeCLI
 @testable import Terminal
 
-@Suite("Error reports")
+@Suite("Error reports", .serialized)
 struct ErrorReportTests {
   /// A name that would do harm if it were written to a terminal unescaped.
   static let evil = "e\u{1B}]0;x\u{7}\u{202E}\nl"

@@ -2,7 +2,7 @@ import KeytreeCLI
 import Terminal
 import Testing
 
-@Suite("Escaping")
+@Suite("Escaping", .serialized)
 struct EscapingTests {
   @Test(
     "text is escaped for a terminal and for a pipe",

@@ -3,7 +3,7 @@ import Testing
 @testable import Interchange
 @testable import KeytreeCLI
 
-@Suite("Reading CSV")
+@Suite("Reading CSV", .serialized)
 struct ImportCSVReaderTests {
   struct Readable: Sendable, CustomTestStringConvertible {
     var text: String

@@ -5,7 +5,7 @@ import Testing
 @testable import Interchange
 @testable import KeytreeCLI
 
-@Suite("Importing CSV")
+@Suite("Importing CSV", .serialized)
 struct ImportCSVTests {
   // Read and merged once for the three tests that use it.
   private static let chrome = Result {

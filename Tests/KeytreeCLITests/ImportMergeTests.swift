@@ -5,7 +5,7 @@ import Testing
 @testable import Interchange
 @testable import KeytreeCLI
 
-@Suite("Merging an import")
+@Suite("Merging an import", .serialized)
 struct ImportMergeTests {
   struct Row: Sendable {
     var account = "alice"

@@ -6,7 +6,7 @@ import Testing
 @testable import Interchange
 @testable import KeytreeCLI
 
-@Suite("Importing a store of pass")
+@Suite("Importing a store of pass", .serialized)
 struct ImportPassTests {
   /// An item that an entry becomes. `path` contains the account, `domain` the folders that make it unique.
   struct Expected: Hashable, Sendable {

@@ -4,7 +4,7 @@ import Testing
 @testable import Interchange
 @testable import KeytreeCLI
 
-@Suite("The files of a password store")
+@Suite("The files of a password store", .serialized)
 struct ImportPassTreeTests {
   @Test("a missing store and a file in the place of a store have different errors")
   func missing() {

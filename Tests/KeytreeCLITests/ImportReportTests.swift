@@ -6,7 +6,7 @@ import Testing
 @testable import Interchange
 @testable import KeytreeCLI
 
-@Suite("The report of an import")
+@Suite("The report of an import", .serialized)
 struct ImportReportTests {
   private static let text = """
     name,url,username,password,note

@@ -4,7 +4,7 @@ import Testing
 @testable import Interchange
 @testable import KeytreeCLI
 
-@Suite("Hosts and URLs of imports")
+@Suite("Hosts and URLs of imports", .serialized)
 struct ImportURLTests {
   struct Example: Sendable, CustomTestStringConvertible {
     var text: String

@@ -5,7 +5,7 @@ import Testing
 @testable import CommandSupport
 @testable import KeytreeCLI
 
-@Suite("Names of items")
+@Suite("Names of items", .serialized)
 struct ItemNameTests {
   /// A reading as text: container, account and attributes, separated by `|`.
   private static func text(_ reading: ItemNameReading) -> String {
@@ -145,7 +145,7 @@ struct ItemNameTests {
   }
 }
 
-@Suite("Items chosen by name and attributes")
+@Suite("Items chosen by name and attributes", .serialized)
 struct ItemSelectionTests {
   private static func record(_ itemClass: ItemClass, _ attributes: Attributes, group: String = "default")
     -> ItemRecord

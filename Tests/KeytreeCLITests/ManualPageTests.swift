@@ -5,7 +5,7 @@ import Testing
 
 @testable import KeytreeCLI
 
-@Suite("The manual page of keytree")
+@Suite("The manual page of keytree", .serialized)
 struct ProgramManualPageTests {
   private static let groff = "/usr/bin/groff"
   private static let man = "/usr/bin/man"

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Files that receive a secret, when an error or a signal interrupts the write.
-@Suite(.enabled(if: ProcessesTracer.strace != nil, Comment(rawValue: ProcessesTracer.reason)))
+@Suite(.enabled(if: ProcessesTracer.strace != nil, Comment(rawValue: ProcessesTracer.reason)), .serialized)
 struct ProcessesFileTests {
   private static let secret = "s e\ncret"
   private let program: ProcessesProgram

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// A secret appears only where it may, as observed from outside the process: DESIGN section 10.
-@Suite(.enabled(if: ProcessesTracer.strace != nil, Comment(rawValue: ProcessesTracer.reason)))
+@Suite(.enabled(if: ProcessesTracer.strace != nil, Comment(rawValue: ProcessesTracer.reason)), .serialized)
 struct ProcessesMarkerTests {
   /// An action of a user with a secret. Each step continues from the state after the previous one.
   struct Step: Sendable {

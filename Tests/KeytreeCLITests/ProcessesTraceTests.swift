@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The system calls of the command, as strace reports them.
-@Suite(.enabled(if: ProcessesTracer.strace != nil, Comment(rawValue: ProcessesTracer.reason)))
+@Suite(.enabled(if: ProcessesTracer.strace != nil, Comment(rawValue: ProcessesTracer.reason)), .serialized)
 struct ProcessesTraceTests {
   /// A command, and the programs that it starts after its engine home has been created.
   static let starts: [(arguments: [String], programs: [String])] = [

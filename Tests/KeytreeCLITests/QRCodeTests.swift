@@ -5,7 +5,7 @@ import Testing
 @testable import KeytreeCLI
 @testable import Terminal
 
-@Suite("QR codes")
+@Suite("QR codes", .serialized)
 struct QRCodeTests {
   private static let zbarimg = "/usr/bin/zbarimg"
   private static let qrencode = "/usr/bin/qrencode"

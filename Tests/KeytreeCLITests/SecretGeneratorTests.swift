@@ -2,7 +2,7 @@ import Testing
 @testable import CommandSupport
 @testable import KeytreeCLI
 
-@Suite("Generated secrets")
+@Suite("Generated secrets", .serialized)
 struct SecretGeneratorTests {
   /// A random source that counts up, so that every outcome occurs in turn.
   private struct Counter: RandomNumberGenerator {
@@ -112,7 +112,7 @@ struct SecretGeneratorTests {
   }
 }
 
-@Suite("The word list")
+@Suite("The word list", .serialized)
 struct WordListTests {
   static let words = (0..<WordList.count).map { String(decoding: WordList.word($0), as: UTF8.self) }
 

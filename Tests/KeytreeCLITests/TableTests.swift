@@ -2,7 +2,7 @@ import KeytreeCLI
 import Terminal
 import Testing
 
-@Suite("Tables")
+@Suite("Tables", .serialized)
 struct TableTests {
   @Test(
     "the width of text is counted as on a terminal",
@@ -67,7 +67,7 @@ struct TableTests {
   }
 }
 
-@Suite("The progress bar")
+@Suite("The progress bar", .serialized)
 struct ProgressBarTests {
   /// A clock that the test sets.
   private final class Clock { var time = Duration.zero }

@@ -9,7 +9,7 @@ extension SecretBytes {
   var text: String { unsafe withBytes { unsafe String(decoding: $0, as: UTF8.self) } }
 }
 
-@Suite("One-time passwords")
+@Suite("One-time passwords", .serialized)
 struct SeedCodeTests {
   /// Returns the seed of RFC 6238, appendix B, in Base32: ASCII digits, as many as the hash has bytes.
   static func seed(_ hash: Seed.Hash) throws -> String {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import OneTimePasswords
 
-@Suite("Seeds of one-time passwords")
+@Suite("Seeds of one-time passwords", .serialized)
 struct SeedTests {
   struct Facts: Equatable {
     var hash = Seed.Hash.sha1
@@ -51,6 +51,8 @@ struct SeedTests {
       ("otpauth://totp/100%?secret=GEZDGNBV%3D%3D", Facts()),
       ("otpauth://totp/%FF?secret=GEZDGNBV&issuer=%FF", Facts()),
       ("otpauth://totp/a:b:c?secret=GEZDGNBV", Facts(issuer: "a", account: "b:c")),
+      ("otpauth://totp/a%3Ab:c?secret=GEZDGNBV&issuer=a:b", Facts(issuer: "a:b", account: "c")),
+      ("otpauth://totp/a:%CC%81b?secret=GEZDGNBV", Facts(issuer: "a", account: "\u{301}b")),
     ])
   func read(text: String, facts: Facts) throws {
     #expect(try Self.read(Array(text.utf8)) == facts)
@@ -153,6 +155,8 @@ struct SeedTests {
     arguments: [
       "GEZDGNBVGY", "otpauth://hotp/A%20B:c%40d?secret=GEZDGNBV&counter=12&digits=8&algorithm=SHA512",
       "otpauth://totp/%C3%A9?secret=MY&period=15&algorithm=SHA256&issuer=x%26y",
+      "otpauth://totp/a%3Ab:c?secret=MY&issuer=a%3Ab", "otpauth://totp/a:%CC%81b?secret=MY",
+      "otpauth://totp/::b:c?secret=MY",
     ])
   func written(text: String) throws {
     let secret = SecretBytes(copying: Array(text.utf8))

@@ -8,7 +8,7 @@ import Testing
 @testable import PasswordAudit
 @testable import Terminal
 
-@Suite("Lists of breached passwords")
+@Suite("Lists of breached passwords", .serialized)
 struct BreachedPasswordsTests {
   /// The form of a list.
   enum Form: CaseIterable {

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 @testable import PasswordAudit
 
-@Suite("Strength of passwords")
+@Suite("Strength of passwords", .serialized)
 struct PasswordStrengthTests {
   private func record(_ attributes: Attributes = Attributes()) throws -> ItemRecord {
     let store = StandInStore()

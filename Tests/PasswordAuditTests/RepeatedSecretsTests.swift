@@ -4,7 +4,7 @@ import Testing
 @testable import Encoding
 @testable import PasswordAudit
 
-@Suite("Comparison of secrets")
+@Suite("Comparison of secrets", .serialized)
 struct RepeatedSecretsTests {
   @Test("equal secrets are found, in whatever order they were added")
   func repeated() throws {

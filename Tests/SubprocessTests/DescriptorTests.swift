@@ -5,7 +5,7 @@ import Testing
 @testable import Subprocess
 
 /// Tests that this process loses no descriptor, and that closed standard streams do no harm.
-@Suite struct DescriptorTests {
+@Suite(.serialized) struct DescriptorTests {
   private static func oneOfEach(_ number: Int) {
     var run = ProgramRun.script(
       ["echo 1", "exit 3", "kill -9 $$", "cat", "head -c 2000000 /dev/zero"][number % 5])

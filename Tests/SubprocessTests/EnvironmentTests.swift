@@ -5,7 +5,7 @@ import Testing
 @testable import Subprocess
 
 /// Tests the environment variables of programs.
-@Suite struct EnvironmentTests {
+@Suite(.serialized) struct EnvironmentTests {
   private func environment(_ entries: [String], locale: String? = nil) -> ProcessEnvironment {
     ProcessEnvironment(entries: entries.map { Array($0.utf8) }, locale: locale)
   }

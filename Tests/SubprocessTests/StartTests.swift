@@ -6,7 +6,7 @@ import Testing
 @testable import Subprocess
 
 /// Tests what a program gets at its start, and the errors of a failed start.
-@Suite struct StartTests {
+@Suite(.serialized) struct StartTests {
   @Test func `arguments may contain every byte except NUL`() throws {
     let arguments: [[UInt8]] = [[], Array(1...255), [], [0x2D], Array("--version".utf8), [0xFF, 0x0A]]
     let run = ProgramRun("/usr/bin/printf", [Array("%s\\0".utf8)] + arguments, environment: plain)

@@ -5,7 +5,7 @@ import Testing
 @testable import Subprocess
 
 /// Tests the streams of a program.
-@Suite struct StreamTests {
+@Suite(.serialized) struct StreamTests {
   private static let fiveMebibytes: [UInt8] = {
     var state: UInt64 = 88_172_645_463_325_252
     return (0..<5 << 20).map { _ in

@@ -38,7 +38,8 @@ package final class GnuPGHome: Sendable {
     secret: [GnuPGKey] = [], public others: [GnuPGKey] = [], configuration: [String] = [],
     agentConfiguration: [String] = []
   ) throws {
-    var template = Array("/tmp/ktXXXXXX".utf8CString)
+    FreedMemory.release()
+    var template = Array("\(ScratchFolder.base)/ktXXXXXX".utf8CString)
     guard unsafe mkdtemp(&template) != nil else {
       throw GnuPGFailure(text: "cannot create a temporary folder")
     }
@@ -107,7 +108,8 @@ package final class GnuPGHome: Sendable {
 
   /// Stops the agent of the user's home; the next program that needs it starts it again.
   package func stopAgent() {
-    // Fails if the home has no agent, and then there is nothing to stop.
+    if AgentSocket.kill(at: "\(home)/S.gpg-agent") { return }
+    // GnuPG has the sockets elsewhere if the user has a folder for them below /run. This fails if the home has no agent.
     _ = try? GnuPGTool.run("gpgconf", ["--homedir", home, "--kill", "all"])
     // The agent answers before it exits, so wait until its socket refuses connections.
     guard let line = try? GnuPGTool.run("gpgconf", ["--homedir", home, "--list-dirs", "agent-socket"]) else {
@@ -121,7 +123,7 @@ package final class GnuPGHome: Sendable {
   package func close() {
     guard FileManager.default.fileExists(atPath: folder) else { return }
     stopAgent()
-    // A folder in use cannot be removed; it is in /tmp.
+    // A folder in use cannot be removed; it is temporary.
     try? FileManager.default.removeItem(atPath: folder)
   }
 }

@@ -12,19 +12,24 @@ package final class Pinentry: Sendable {
   /// - Parameters:
   ///   - answer: The lines of the answer to a request for a PIN.
   ///   - confirmation: The answer to a question.
-  ///   - waits: True if it shows its dialogs until it is ended.
-  package init(answering answer: String, confirming confirmation: String = "OK", waits: Bool = false) throws {
+  ///   - waits: True if it shows its dialogs until it is ended, or until ``finish()`` if it has an answer.
+  ///   - waitsToConfirm: True if it shows questions until it is ended.
+  package init(
+    answering answer: String, confirming confirmation: String = "OK", waits: Bool = false,
+    waitsToConfirm: Bool = false
+  ) throws {
     program = "/tmp/ktpin\(UInt32.random(in: 0 ... .max))"
     var lines = answer.split(separator: "\n").map { "echo '\($0)'" }.joined(separator: "; ")
     // The pipe has no writer, so this lasts until the process is ended.
-    if waits { lines = "read -r line <'\(program).pipe'" }
+    let wait = "read -r line <'\(program).pipe'"
+    if waits { lines = lines.isEmpty ? wait : "\(wait); \(lines)" }
     let script = """
       #!/bin/sh
       echo 'OK ready'
       while read -r command rest; do
         case "$command" in
           GETPIN) echo asked >> '\(program).asked'; \(lines) ;;
-          CONFIRM) echo confirm >> '\(program).asked'; \(waits ? lines : "echo '\(confirmation)'") ;;
+          CONFIRM) echo confirm >> '\(program).asked'; \(waits || waitsToConfirm ? wait : "echo '\(confirmation)'") ;;
           SETDESC) echo "$rest" >> '\(program).descriptions'; echo OK ;;
           GETINFO) echo "D $$"; echo OK ;;
           BYE) echo OK; exit 0 ;;
@@ -34,7 +39,7 @@ package final class Pinentry: Sendable {
 
       """
     try ExecutableFile.write(script, to: program)
-    if waits, unsafe mkfifo(program + ".pipe", 0o600) != 0 { throw POSIXError(.EIO) }
+    if waits || waitsToConfirm, unsafe mkfifo(program + ".pipe", 0o600) != 0 { throw POSIXError(.EIO) }
   }
 
   /// Writes a pinentry that knows the passphrase of `GnuPGKey.locked`.
@@ -45,6 +50,14 @@ package final class Pinentry: Sendable {
   /// Writes a pinentry that reports that the user cancelled.
   package static func cancelling() throws -> Pinentry {
     try Pinentry(answering: "ERR 83886179 Operation cancelled <Pinentry>")
+  }
+
+  /// Lets a dialog that waits be answered.
+  package func finish() throws {
+    let pipe = unsafe open(program + ".pipe", O_WRONLY | O_NONBLOCK | O_CLOEXEC)
+    guard pipe >= 0 else { throw POSIXError(.ENXIO) }
+    defer { close(pipe) }
+    guard unsafe write(pipe, "\n", 1) == 1 else { throw POSIXError(.EIO) }
   }
 
   /// The texts of the dialogs so far, with their escapes.

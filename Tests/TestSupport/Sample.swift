@@ -34,12 +34,12 @@ package enum Sample {
 
   package static func record(
     _ attributes: Attributes, itemClass: ItemClass = .internetPassword, group: String = "default",
-    seed: UInt64 = 1
+    seed: UInt64 = 1, id: ItemID? = nil
   ) -> ItemRecord {
     var generator = SeededGenerator(seed: seed)
     let created = Timestamp(microseconds: 1_700_000_000_000_000 + Int64(seed) * 1_003)
     return ItemRecord(
-      itemClass: itemClass, id: ItemID(using: &generator), revision: Revision(using: &generator),
+      itemClass: itemClass, id: id ?? ItemID(using: &generator), revision: Revision(using: &generator),
       created: created, modified: created, secretModified: created, group: group,
       sealed: ContentDigest(of: [UInt8(truncatingIfNeeded: seed)]), attributes: attributes)
   }

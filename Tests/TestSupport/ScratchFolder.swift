@@ -1,15 +1,25 @@
 internal import Glibc
 
 /// A folder for one test, which is removed with its content when the test ends.
-///
-/// It is on tmpfs if possible, where thousands of `fsync` calls cost nothing.
 package final class ScratchFolder: Sendable {
+  /// The folder for temporary folders: on tmpfs, where thousands of `fsync` calls cost nothing, if there is one that is
+  /// large enough and runs programs. In a container, it may have 64 MiB and not run any.
+  package static let base: String = {
+    // ST_NOEXEC (statvfs(3)) is not part of the Glibc module.
+    let noPrograms: UInt = 8
+    var facts = statvfs()
+    let isSuitable =
+      unsafe access("/dev/shm", W_OK) == 0 && statvfs("/dev/shm", &facts) == 0
+      && facts.f_flag & noPrograms == 0 && facts.f_blocks * facts.f_frsize >= 1 << 30
+    return isSuitable ? "/dev/shm" : "/tmp"
+  }()
+
   /// The absolute path of the folder. It is short, because sockets may be below it.
   package let path: String
 
   /// Creates the folder.
   package init() {
-    let base = unsafe access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp"
+    let base = Self.base
     var path: String?
     while path == nil {
       let name = "\(base)/kt-\(String(UInt32.random(in: 0...UInt32.max), radix: 36))"

@@ -73,6 +73,12 @@ package final class TestBus: Sendable {
     }
   }
 
+  /// Stops the daemon for a while: it accepts connections, and answers nothing.
+  package func pause() { kill(daemon.processIdentifier, SIGSTOP) }
+
+  /// Lets the daemon go on.
+  package func resume() { kill(daemon.processIdentifier, SIGCONT) }
+
   /// Stops the daemon and removes its folder.
   package func close() {
     guard daemon.isRunning else { return }

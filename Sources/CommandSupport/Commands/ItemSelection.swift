@@ -150,7 +150,7 @@ package struct ItemSelection: Sendable {
     alternatives.lazy.compactMap { $0.query(for: record) }.first
   }
 
-  /// What one way to read the name and the attributes describe.
+  /// The items that the attributes and one reading of the name describe.
   private struct Subject {
     let name: ItemName?
     let reading: ItemNameReading?

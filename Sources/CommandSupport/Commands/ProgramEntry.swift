@@ -11,14 +11,17 @@ package struct ProgramEntry: Sendable {
 
   /// The factory of the OpenPGP engine, for tests; nil for GnuPG.
   package let engine: EngineFactory?
+  /// The commit that the program was built from; nil if it is not known.
+  package let commit: String?
 
   /// Creates the entry from a declaration and the function that runs a command line.
   package init(
-    _ declaration: ProgramDeclaration, engine: EngineFactory? = nil,
+    _ declaration: ProgramDeclaration, engine: EngineFactory? = nil, commit: String? = nil,
     run: @escaping @Sendable ([Word], Environment, Console) -> ExitCode
   ) {
     self.declaration = declaration
     self.engine = engine
+    self.commit = commit
     self.run = run
   }
 

@@ -26,7 +26,7 @@ package struct Configuration: Equatable, Sendable {
     case browserOrigins
     /// The number of logins that a browser may fetch in one minute.
     case browserFetchesPerMinute
-    /// True to refuse a login for a tab with another host.
+    /// True to refuse a login for a tab with another protocol, port or host.
     case browserRestrictToSite
     /// True if a browser may store logins whose names have no host.
     case browserGeneric

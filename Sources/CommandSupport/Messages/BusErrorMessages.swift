@@ -28,7 +28,7 @@ extension ErrorReport {
       self.init(
         .failure, "the session bus sent an invalid reply to \(member)",
         hint: "`busctl --user list` shows whether the bus works")
-    case .tooLarge, .malformed:
+    case .tooLarge, .tooManyElements, .malformed:
       self.init(
         .failure, "a message on the session bus is too large or malformed",
         hint: "nothing was changed; the message is not shown, because it may contain a secret")

@@ -30,15 +30,15 @@ struct BrowserExamination {
     var (found, damaged): ([(place: BrowserPlace, manifest: BrowserManifest)], [Diagnosis]) = ([], [])
     for place in BrowserPlace.all(call.environment) {
       do {
-        if let manifest = try BrowserManifest(at: place.manifest) { found.append((place, manifest)) }
+        if let manifest = try BrowserManifest(of: place) { found.append((place, manifest)) }
       } catch {
         damaged.append(
           .wrong(
-            Self.subject, "\(place.title) can start no program: \(place.manifest) is not a manifest",
+            Self.subject, "\(place.title) can start no program: \(place.manifest.path) is not a manifest",
             advice: Self.advice(place)))
       }
     }
-    guard found.contains(where: { $0.manifest.program == setup.starter($0.place) }) else { return [] }
+    guard found.contains(where: { $0.manifest.program == setup.starter($0.place).path }) else { return [] }
     // A browser reads the manifest of the user before the one for all users.
     let own = Set(found.filter { !$0.place.isForAllUsers }.map(\.place.title))
     let used = found.filter { !($0.place.isForAllUsers && own.contains($0.place.title)) }
@@ -51,9 +51,9 @@ struct BrowserExamination {
 
   private func examine(_ place: BrowserPlace, _ manifest: BrowserManifest, _ setup: BrowserSetup) -> Diagnosis
   {
-    guard manifest.program == setup.starter(place) else {
+    guard manifest.program == setup.starter(place).path else {
       return .note(
-        Self.subject, "\(place.title) starts another program: \(manifest.program) (\(place.manifest))",
+        Self.subject, "\(place.title) starts another program: \(manifest.program) (\(place.manifest.path))",
         advice: Self.advice(place))
     }
     guard unsafe access(manifest.program, X_OK) == 0 else {
@@ -64,10 +64,11 @@ struct BrowserExamination {
     let published = place.family == .firefox ? BrowserCaller.addOns : BrowserCaller.origins
     guard manifest.callers.contains(where: published.contains) else {
       return .note(
-        Self.subject, "\(place.title) does not let the published extension start keytree (\(place.manifest))",
+        Self.subject,
+        "\(place.title) does not let the published extension start keytree (\(place.manifest.path))",
         advice: "run `keytree browser-host --install \(place.name)` again")
     }
-    return .ok(Self.subject, "\(place.title) starts keytree (\(place.manifest))")
+    return .ok(Self.subject, "\(place.title) starts keytree (\(place.manifest.path))")
   }
 
   /// A browser has no terminal, so only a pinentry with a window can ask for a passphrase.

@@ -37,9 +37,17 @@ struct DesktopExamination {
       let kind = DesktopKeyringOwner(program: client.executable)
       let process = client.process.map { " (process \($0))" } ?? ""
       let text = "\(client.executable ?? "an unknown program")\(process) serves the keyring of the desktop"
-      return kind == .keytree
-        ? ([.ok(Self.subject, text)], true)
-        : ([.note(Self.subject, text, advice: kind.advice)], false)
+      guard kind == .keytree else { return ([.note(Self.subject, text, advice: kind.advice)], false) }
+      guard !client.isOutdated else {
+        return (
+          [
+            .note(
+              Self.subject, text + ", but the program was replaced since, for example by an upgrade",
+              advice: "`systemctl --user restart \(DesktopInstallation.unitName)`")
+          ], true
+        )
+      }
+      return ([.ok(Self.subject, text)], true)
     } catch BusError.libraryMissing {
       return (
         [.note(Self.subject, "libsystemd is not installed", advice: "`apt install libsystemd0`")], false

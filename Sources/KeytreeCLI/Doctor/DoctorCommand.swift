@@ -12,7 +12,8 @@ enum DoctorCommand: Command {
     name: "doctor", summary: "test everything that keytree depends on",
     details: [
       "Reports GnuPG, its agent and socket, and your keys with their problems. Makes a round trip: encrypts and "
-        + "decrypts a few bytes. Without a store, it checks only GnuPG, your keys and the git program.",
+        + "decrypts a few bytes. If a passphrase protects your key, reports the time of one operation with it. "
+        + "Without a store, it checks only GnuPG, your keys and the git program.",
       "Each line begins with `ok`, `note` (information) or `wrong` (a problem). The line below it says what to do.",
       "For git, it reports the program and the repository, and configures what a clone needs: attributes that pushed "
         + "files cannot override, and keytree as the program that merges and shows items. It reports the changes that "
@@ -109,9 +110,9 @@ enum DoctorCommand: Command {
     let keys = KeyExamination(own: own, now: host.clock())
     let mayAsk = !call.globals.noInput && call.console.inputIsTerminal
     if let keyring = store.keyring, let before {
-      var tried = EngineStatistics()
+      var (tried, time) = (EngineStatistics(), nil as Duration?)
       let (result, failure) = RoundTrip(mayAsk: mayAsk) { interaction in
-        roundTrip(at: store.path, host, interaction, &tried)
+        roundTrip(at: store.path, host, interaction, &tried, &time)
       }.run()
       spent = spent + tried
       let gnupg = GnuPGExamination(
@@ -120,7 +121,8 @@ enum DoctorCommand: Command {
       let people = keys.people(
         of: keyring.policy, me: keyring.ownFingerprint, keys: before.keys,
         ring: known(keyring.policy, user), path: store.path)
-      return gnupg.diagnoses + store.diagnoses + people + [result]
+      let keyTime = KeyTime(time: time, gnupgHome: before.userHome)
+      return gnupg.diagnoses + store.diagnoses + people + [result] + keyTime.diagnoses
     }
     return withoutStore(keys, user, host, call, mayAsk: mayAsk, store, &spent)
   }
@@ -161,7 +163,8 @@ enum DoctorCommand: Command {
   }
 
   private static func roundTrip(
-    at path: String, _ host: HostContext, _ interaction: Interaction, _ spent: inout EngineStatistics
+    at path: String, _ host: HostContext, _ interaction: Interaction, _ spent: inout EngineStatistics,
+    _ time: inout Duration?
   ) -> EngineError? {
     var host = host
     host.interaction = interaction
@@ -169,6 +172,7 @@ enum DoctorCommand: Command {
       let keyring = try Keyring.open(at: path, host: host)
       defer { spent = spent + keyring.engineStatistics }
       try keyring.roundTrip()
+      time = keyring.timeOfProtectedKey()
       return nil
     } catch {
       guard case .engine(let error, _) = error else {

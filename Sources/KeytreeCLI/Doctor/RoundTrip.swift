@@ -52,3 +52,26 @@ struct RoundTrip {
     }
   }
 }
+
+/// The time of one operation with a key that a passphrase protects, and how to change it.
+struct KeyTime {
+  /// The measured time; nil if it was not measured.
+  let time: Duration?
+  /// The user's GnuPG home, if it is known.
+  let gnupgHome: String?
+
+  /// The diagnosis. There is none for a key without a passphrase, which takes no noticeable time.
+  var diagnoses: [Diagnosis] {
+    guard let time else { return [] }
+    let milliseconds = max(1, Int((time / .milliseconds(1)).rounded()))
+    let file = gnupgHome.map { $0 + "/gpg-agent.conf" } ?? "gpg-agent.conf"
+    return [
+      .note(
+        "key time",
+        "one operation with your private key takes \(milliseconds) ms: the agent derives the key from its passphrase each time",
+        advice:
+          "a lower `s2k-count` in \(file), followed by `gpg --passwd`, makes it faster, but also each guess "
+          + "of the passphrase; `default-cache-ttl` only changes how often you are asked")
+    ]
+  }
+}

@@ -5,13 +5,15 @@ internal import Terminal
 /// `keytree help`: explains the program or one command.
 enum HelpCommand: Command {
   static let manual = OptionDeclaration("man", help: "print the manual page in roff")
+  static let markdown = OptionDeclaration(
+    "markdown", help: "print the reference of all commands in Markdown")
 
   static let declaration = CommandDeclaration(
     name: "help", summary: "explain keytree or one command",
     operands: [
       OperandDeclaration("COMMAND", .bytes, count: .any, completion: .command, help: "the command to explain")
     ],
-    options: [manual],
+    options: [manual, markdown],
     examples: [
       Example("keytree help", "lists the commands"),
       Example("keytree help import csv", "explains one command"),
@@ -22,6 +24,10 @@ enum HelpCommand: Command {
     if call.arguments.has(manual) {
       let page = ManualPage(call.program.declaration, version: ProgramVersion.number).text()
       call.console.write(TerminalText(composed: page))
+      return .done
+    }
+    if call.arguments.has(markdown) {
+      call.console.write(TerminalText(composed: CommandReference(call.program.declaration).text()))
       return .done
     }
     let help = HelpText(call.program.declaration, width: call.console.width)

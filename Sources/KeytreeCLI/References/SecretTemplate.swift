@@ -1,14 +1,14 @@
 internal import CommandSupport
-internal import KeyringModel
+package import KeyringModel
 internal import Secrets
 
 /// A text that contains references, `{{ keytree://CLASS/CONTAINER/NAME }}`, to be replaced by secrets.
 ///
 /// Other text between `{{` and `}}` belongs to other programs and stays as it is, unless it looks like the name of an
 /// item: it was meant as a reference, and would not be replaced.
-struct SecretTemplate {
+package struct SecretTemplate {
   /// A problem with a text. Lines are counted from 1.
-  enum Problem: Error, Equatable {
+  package enum Problem: Error, Equatable {
     /// A reference has no `}}` in its line.
     case notClosed(line: Int)
     /// Text that begins like a reference is not a valid one.
@@ -25,10 +25,11 @@ struct SecretTemplate {
   private let text: [UInt8]
   private var parts: [Part] = []
 
-  /// Parses a text, which may contain any bytes.
+  /// Parses a text.
   ///
+  /// - Parameter text: the text, which may contain any bytes.
   /// - Throws: the first problem.
-  init(_ text: [UInt8]) throws(Problem) {
+  package init(_ text: [UInt8]) throws(Problem) {
     self.text = text
     var start = 0
     var position = 0
@@ -62,7 +63,7 @@ struct SecretTemplate {
   }
 
   /// The references in the text, in order.
-  var references: [ItemReference] {
+  package var references: [ItemReference] {
     parts.compactMap { if case .reference(let reference) = $0 { reference } else { nil } }
   }
 

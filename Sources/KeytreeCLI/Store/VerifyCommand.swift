@@ -105,7 +105,7 @@ enum VerifyCommand: Command {
     HostContext(
       engineBase: call.environment.runtimeBase ?? "/tmp/keytree-\(geteuid())",
       stateBase: "\(call.environment.stateHome ?? "/nonexistent")/keytree",
-      searchPath: call.environment.searchPath, interaction: .never, clock: SystemClock.now)
+      searchPath: call.environment.searchPath, interaction: .never)
   }
 
   // MARK: A store

@@ -35,10 +35,16 @@ package struct BrowserHostProgram {
       guard let message = try message() else { return 0 }
       let request = try BrowserRequest(message)
       action = request.action
-      return write(try answer(request))
+      do {
+        return write(try answer(request), action)
+      } catch {
+        let refusal = BrowserRefusal.error(for: error, BrowserAction(rawValue: action))
+        return write(BrowserAnswer(refusal.about(request), action: action), action)
+      }
     } catch {
       return write(
-        BrowserAnswer(BrowserRefusal.error(for: error, BrowserAction(rawValue: action)), action: action))
+        BrowserAnswer(BrowserRefusal.error(for: error, BrowserAction(rawValue: action)), action: action),
+        action)
     }
   }
 
@@ -78,11 +84,12 @@ package struct BrowserHostProgram {
     BrowserError(code, "cannot read the request of the browser; reload the extension", detail: detail)
   }
 
-  private func write(_ answer: borrowing BrowserAnswer) -> Int32 {
+  private func write(_ answer: borrowing BrowserAnswer, _ action: String) -> Int32 {
     guard answer.message.count <= NativeFrame.answerLimit else {
       let error = BrowserError(
-        .listFailed, "the answer is larger than a browser accepts; `keytree find` lists all logins")
-      return write(BrowserAnswer(error, action: ""))
+        BrowserAction(rawValue: action)?.failureCode ?? .listFailed,
+        "the answer is larger than a browser accepts; `keytree find` lists all logins")
+      return write(BrowserAnswer(error, action: action), action)
     }
     call.console.writeExactly(NativeFrame.frame(answer.message))
     do {
@@ -129,13 +136,14 @@ package struct BrowserHostProgram {
   private func listings(
     _ request: BrowserRequest, _ stores: BrowserStores, _ settings: BrowserSettings
   ) throws -> [(id: String, listing: LoginListing)] {
+    let failure: BrowserError.Code = BrowserAction(rawValue: request.action)?.failureCode ?? .listFailed
     // All stores share one answer.
     let limit = LoginListing.limit / max(request.stores.count, 1)
     return try request.stores.map { store in
       let found = try stores.opening(store) { call in try LoginSearch(try call.openIndex(), settings).all() }
       call.tell(found.problems)
       if found.isIndexLost {
-        throw BrowserError(.listFailed, "the store has lost its index; run `keytree check --repair`")
+        throw BrowserError(failure, "the store has lost its index; run `keytree check --repair`")
       }
       let listing = LoginListing(found.names, limit: limit)
       if listing.omitted > 0 {
@@ -156,7 +164,10 @@ package struct BrowserHostProgram {
     // A keyring can be opened only if the folder for its engine is known.
     let limit = FetchLimit(base: call.environment.runtimeBase ?? "", perMinute: settings.fetchesPerMinute)
     let contents = try LoginFetch(keyring, settings, limit: limit)
-      .contents(of: request, now: call.environment.clock())
+      .contents(of: request, now: call.environment.clock()) {
+        // The error names the login, and the browser may keep its log.
+        call.console.complain("keytree: warning: the seed of one-time passwords of a login cannot be read")
+      }
     call.explain(keyring.engineStatistics)
     return BrowserAnswer(contents: contents)
   }

@@ -27,6 +27,7 @@ enum BrowserRefusal {
     case KeyringError.noStore, KeyringError.policyNotTrusted, KeyringError.unsafeFolder:
       .defaultStoreInaccessible
     case CommandError.storeLocationUnknown: .defaultStoreUnknown
+    case KeyringError.engine(.engineMissing, _): .gnupgMissing
     default: action?.failureCode ?? .requestUnreadable
     }
   }

@@ -54,6 +54,8 @@ struct BrowserStores {
       return try body(call)
     } catch let error as KeyringError {
       guard call.globals != self.call.globals else { throw error }
+      // Without GnuPG no store can be opened.
+      if case .engine(.engineMissing, _) = error { throw error }
       let report = ErrorReport(describing: error)
       throw refusal(store, BrowserRefusal.message(report))
     }
@@ -86,5 +88,4 @@ struct BrowserStores {
     guard path == "~" || path.hasPrefix("~/"), let home = call.environment.home else { return path }
     return home + path.dropFirst()
   }
-
 }

@@ -1,13 +1,15 @@
-internal import Secrets
+package import Secrets
 
 /// A parser that splits a line of `security -i` into words, as on macOS.
 ///
 /// White space separates words. A word that begins with `"` or `'` extends to the next such character. A backslash
 /// escapes the next byte, also within quotes. A quote in the middle of a word is an ordinary character. The end of the
 /// line closes an open quote.
-enum SecurityLine {
+package enum SecurityLine {
   /// Returns the words of a line.
-  static func words(of line: borrowing SecretBytes) -> [SecretSlice] {
+  ///
+  /// - Parameter line: The line without its line feed.
+  package static func words(of line: borrowing SecretBytes) -> [SecretSlice] {
     var text = SecretBytes(capacity: line.count)
     var ranges: [Range<Int>] = []
     var start: Int?

@@ -1,5 +1,6 @@
 internal import CSystem
 internal import Encoding
+internal import FileSystem
 internal import Glibc
 internal import KeyringModel
 
@@ -36,7 +37,7 @@ package struct ClipboardTurns: ~Copyable {
     }
   }
 
-  deinit { close(file) }
+  deinit { FileLock.release(file) }
 
   /// Returns true if no later `--clip` has used the clipboard.
   package func isLast(_ mark: ClipboardMark) -> Bool {

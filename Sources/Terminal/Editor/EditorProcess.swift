@@ -20,7 +20,8 @@ struct EditorProcess {
   /// - Throws: `systemCall` if no descriptors are left, or another editor runs in this process.
   init() throws(EditorError) {
     do {
-      signals = try SignalWatch()
+      // Another command in the same process may just be ending.
+      signals = try SignalWatch(patience: 1000)
     } catch {
       throw .systemCall(action: "watch signals", path: "for the editor", errno: error.errno)
     }

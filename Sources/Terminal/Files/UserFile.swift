@@ -34,19 +34,10 @@ package enum UserFile {
   /// Reads a file of settings that only this user or root can change. The content is not secret.
   ///
   /// - Returns: the content; nil if the file does not exist.
-  /// - Throws: the errors of `read`; `UserFileError` with `EPERM` if another user can change the file.
+  /// - Throws: the errors of `readIfPresent`; `UserFileError` with `EPERM` if another user can change the file.
   package static func readOwn(_ path: String, limit: Int) throws -> SecretBytes? {
-    let file = unsafe keytree_openat(AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0)
-    if file < 0, errno == ENOENT || errno == ENOTDIR { return nil }
-    guard file >= 0 else { throw UserFileError(action: "open", path: path, errno: errno) }
+    guard let (file, facts) = try openRegular(path) else { return nil }
     defer { close(file) }
-    var facts = stat()
-    guard unsafe fstat(file, &facts) == 0 else {
-      throw UserFileError(action: "open", path: path, errno: errno)
-    }
-    guard facts.st_mode & S_IFMT == S_IFREG else {
-      throw UserFileError(action: "read", path: path, errno: EINVAL)
-    }
     guard facts.st_uid == geteuid() || facts.st_uid == 0, facts.st_mode & 0o022 == 0 else {
       throw UserFileError(action: "trust", path: path, errno: EPERM)
     }
@@ -56,13 +47,26 @@ package enum UserFile {
   /// Reads a file that may be missing. Anyone may be able to change it, so it is only compared and shown.
   ///
   /// - Returns: the content; nil if the file does not exist.
-  /// - Throws: the errors of `read`.
+  /// - Throws: the errors of `read`; `UserFileError` with `EINVAL` for a pipe or anything else that is not a regular file.
   package static func readIfPresent(_ path: String, limit: Int) throws -> SecretBytes? {
-    do {
-      return try read(path, limit: limit)
-    } catch let error as UserFileError where error.errno == ENOENT || error.errno == ENOTDIR {
-      return nil
+    guard let (file, _) = try openRegular(path) else { return nil }
+    defer { close(file) }
+    return try read(file, path, limit: limit)
+  }
+
+  /// Opens a regular file; nil if it does not exist. The caller closes the descriptor.
+  private static func openRegular(_ path: String) throws -> (file: Int32, facts: stat)? {
+    // O_NONBLOCK: opening a pipe instead of the file must not wait for a writer.
+    let file = unsafe keytree_openat(AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0)
+    if file < 0, errno == ENOENT || errno == ENOTDIR { return nil }
+    guard file >= 0 else { throw UserFileError(action: "open", path: path, errno: errno) }
+    var facts = stat()
+    let code = unsafe fstat(file, &facts) == 0 ? 0 : errno
+    guard code == 0, facts.st_mode & S_IFMT == S_IFREG else {
+      close(file)
+      throw UserFileError(action: "read", path: path, errno: code == 0 ? EINVAL : code)
     }
+    return (file, facts)
   }
 
   /// Removes a file.
@@ -72,22 +76,12 @@ package enum UserFile {
     guard unsafe unlink(path) == 0 else { throw UserFileError(action: "remove", path: path, errno: errno) }
   }
 
-  /// Creates or replaces a file that everyone may read, and the folders above it. A link is followed, unless a folder
-  /// is given that must contain the file.
+  /// Creates or replaces a file that everyone may read, and the folders above it. A link is followed.
   ///
-  /// - Parameters:
-  ///   - container: a folder in which another program can create links. The file must be in it, and a link in the place
-  ///     of the file is replaced.
-  ///   - isExecutable: true for a script.
-  ///   - isForAllUsers: true if every user may also enter the folders that are created.
+  /// - Parameter isForAllUsers: true if every user may also enter the folders that are created.
   /// - Throws: `UserFileError` with the system's error.
-  package static func replacePublic(
-    _ path: String, _ bytes: [UInt8], in container: String? = nil, isExecutable: Bool = false,
-    isForAllUsers: Bool = false
-  ) throws {
-    try replace(
-      path, bytes, in: container, mode: isExecutable ? 0o755 : 0o644,
-      folderMode: isForAllUsers ? 0o755 : 0o700)
+  package static func replacePublic(_ path: String, _ bytes: [UInt8], isForAllUsers: Bool = false) throws {
+    try replace(path, bytes, mode: 0o644, folderMode: isForAllUsers ? 0o755 : 0o700)
   }
 
   /// Creates or replaces a file of settings, and the folders above it. A link is followed.
@@ -97,28 +91,10 @@ package enum UserFile {
     try replace(path, bytes, mode: 0o600, folderMode: 0o700)
   }
 
-  private static func replace(
-    _ path: String, _ bytes: [UInt8], in container: String? = nil, mode: mode_t, folderMode: mode_t
-  ) throws {
+  private static func replace(_ path: String, _ bytes: [UInt8], mode: mode_t, folderMode: mode_t) throws {
     let folders = path.split(separator: "/", omittingEmptySubsequences: true).dropLast()
-    var folder = ""
-    for name in folders {
-      folder += "/" + name
-      let isNew = unsafe mkdir(folder, folderMode) == 0
-      // The umask of this program leaves nothing to other users.
-      guard isNew ? unsafe chmod(folder, folderMode) == 0 : errno == EEXIST else {
-        throw UserFileError(action: "create", path: folder, errno: errno)
-      }
-    }
-    var target = path
-    if let container {
-      guard let top = RealPath.of(container), let parent = RealPath.of(folder),
-        parent.hasPrefix(top + "/")
-      else { throw UserFileError(action: "create", path: path, errno: ELOOP) }
-      target = "\(parent)/\(path.split(separator: "/").last ?? "")"
-    } else if let real = RealPath.of(path) {
-      target = real
-    }
+    try makeFolders(folders, mode: folderMode)
+    let target = RealPath.of(path) ?? path
     // The new content replaces the old one in one step, so that another process never reads a part of it.
     let temporary = "\(target).\(getpid()).new"
     let file = unsafe keytree_openat(
@@ -137,6 +113,27 @@ package enum UserFile {
     } catch {
       unsafe unlink(temporary)
       throw error
+    }
+  }
+
+  /// Creates a folder that only the user may enter, and the folders above it. Existing ones are left as they are, and
+  /// links are followed.
+  ///
+  /// - Parameter path: an absolute path.
+  /// - Throws: `UserFileError` with the system's error.
+  package static func makeFolder(_ path: String) throws {
+    try makeFolders(path.split(separator: "/")[...], mode: 0o700)
+  }
+
+  private static func makeFolders(_ names: ArraySlice<Substring>, mode: mode_t) throws {
+    var folder = ""
+    for name in names {
+      folder += "/" + name
+      let isNew = unsafe mkdir(folder, mode) == 0
+      // The umask of this program leaves nothing to other users.
+      guard isNew ? unsafe chmod(folder, mode) == 0 : errno == EEXIST else {
+        throw UserFileError(action: "create", path: folder, errno: errno)
+      }
     }
   }
 
@@ -173,7 +170,7 @@ package enum UserFile {
   /// Returns the text of a small file that contains no secret, or nil if it cannot be read. An unreadable settings file
   /// is treated as empty.
   package static func text(_ path: String) -> String? {
-    guard let bytes = try? read(path, limit: 1 << 20) else { return nil }
+    guard let bytes = try? readIfPresent(path, limit: 1 << 20) else { return nil }
     return unsafe bytes.withBytes { unsafe String(decoding: $0, as: UTF8.self) }
   }
 }

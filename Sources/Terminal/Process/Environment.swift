@@ -12,7 +12,7 @@ package struct Environment: Sendable {
   /// The state in which the process was started, for `exec`; nil if this is not the environment of the process.
   package var launch: LaunchState?
   /// The current time.
-  package var clock: @Sendable () -> Timestamp = SystemClock.now
+  package var clock: @Sendable () -> Timestamp = Timestamp.now
 
   /// Creates an environment from entries.
   package init(entries: [[UInt8]]) {

@@ -18,7 +18,10 @@ package struct SignalWatch {
   private let oldMask: sigset_t
 
   /// Starts to watch. Until `stop`, a watched signal does not end this process.
-  package init() throws(Unavailable) {
+  ///
+  /// - Parameter patience: The number of hundredths of a second to wait while another thread of this process watches.
+  /// - Throws: `Unavailable` with `EBUSY` if that thread does not stop, or with the error of the system.
+  package init(patience: Int = 0) throws(Unavailable) {
     var ends: [Int32] = [-1, -1]
     guard unsafe pipe(&ends) == 0 else { throw Unavailable(errno: errno) }
     (descriptor, writeEnd) = (ends[0], ends[1])
@@ -26,8 +29,12 @@ package struct SignalWatch {
       _ = fcntl(end, F_SETFD, FD_CLOEXEC)
       _ = fcntl(end, F_SETFL, O_NONBLOCK)
     }
-    guard keytree_signals_watch(writeEnd) == 0 else {
-      let problem = errno
+    var problem = keytree_signals_watch(writeEnd) == 0 ? 0 : errno
+    for _ in 0..<patience where problem == EBUSY {
+      usleep(10_000)
+      problem = keytree_signals_watch(writeEnd) == 0 ? 0 : errno
+    }
+    guard problem == 0 else {
       close(descriptor)
       close(writeEnd)
       throw Unavailable(errno: problem)

@@ -13,7 +13,7 @@ import TestSupport
 import Testing
 
 /// Tests `keytree adopt` and what other commands do with files of other programs, in a store without git.
-@Suite struct AdoptCommandTests {
+@Suite(.serialized) struct AdoptCommandTests {
   private let world: CommandFixture
 
   init() throws { world = try CommandFixture.withoutGnuPG() }
@@ -426,7 +426,7 @@ import Testing
 }
 
 /// Tests `keytree adopt` with GnuPG and git, as a phone app leaves a store.
-@Suite struct AdoptWithGnuPGTests {
+@Suite(.serialized) struct AdoptWithGnuPGTests {
   private let world: CommandFixture
 
   init() throws { world = try CommandFixture() }

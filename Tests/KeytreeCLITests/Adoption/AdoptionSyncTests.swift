@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Tests the report of `sync` about files that another program has committed, with real git.
-@Suite struct AdoptionSyncTests {
+@Suite(.serialized) struct AdoptionSyncTests {
   private let team: TeamMachines
 
   init() throws { team = try TeamMachines([.alice, .bob]) }

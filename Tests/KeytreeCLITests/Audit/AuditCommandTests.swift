@@ -10,7 +10,7 @@ import Secrets
 import TestSupport
 import Testing
 
-@Suite("keytree audit")
+@Suite("keytree audit", .serialized)
 struct AuditCommandTests {
   private static let good = "mQ7-vkP2zX_h9Rt4"
   private static let reference = "keytree://internet-password/"

@@ -2,7 +2,7 @@ import Foundation
 import KeytreeCLI
 import Testing
 
-@Suite("The built program audits")
+@Suite("The built program audits", .serialized)
 struct AuditProgramTests {
   @Test("without libzxcvbn, audit says which package has it, and reports the rest")
   func missingLibrary() throws {

@@ -8,7 +8,7 @@ import Testing
 @testable import PasswordAudit
 @testable import Terminal
 
-@Suite("Audit of a store")
+@Suite("Audit of a store", .serialized)
 struct AuditTests {
   private let store = StandInStore()
   private let keyring: Keyring

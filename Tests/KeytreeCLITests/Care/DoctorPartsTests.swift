@@ -7,7 +7,7 @@ import Testing
 @testable import KeytreeCLI
 
 /// The diagnoses of `doctor` for conditions that are hard to produce on a machine.
-@Suite("Doctor's judgement")
+@Suite("Doctor's judgement", .serialized)
 struct DoctorPartsTests {
   @Test(
     "the severity of a line in gpg.conf depends on the owner of the file",
@@ -23,6 +23,17 @@ struct DoctorPartsTests {
     }
     #expect(states(.user) == [user].compactMap { $0 })
     #expect(states(.machine) == [machine].compactMap { $0 })
+  }
+
+  @Test func `the time of a protected key is reported with the settings that change it`() throws {
+    #expect(KeyTime(time: nil, gnupgHome: "/g").diagnoses.isEmpty)
+    let diagnosis = try #require(KeyTime(time: .microseconds(104_400), gnupgHome: "/g").diagnoses.first)
+    #expect(diagnosis.state == .note)
+    #expect(diagnosis.text.contains("takes 104 ms"))
+    let advice = try #require(diagnosis.advice)
+    for part in ["`s2k-count` in /g/gpg-agent.conf", "`gpg --passwd`", "`default-cache-ttl`"] {
+      #expect(advice.contains(part))
+    }
   }
 
   private let now = Timestamp(microseconds: 1_800_000_000_000_000)

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The diagnoses of `doctor` for transient conditions.
-@Suite("Doctor")
+@Suite("Doctor", .serialized)
 struct DoctorTests {
   @Test("doctor does not report an agent that has not been needed yet")
   func agent() throws {

@@ -9,7 +9,7 @@ import Testing
 @testable import KeytreeCLI
 
 /// `import csv` as a user runs it, with real GnuPG. `ImportRunTests` imports all 5,000 rows with a stand-in engine.
-@Suite("Importing a CSV file with the command")
+@Suite("Importing a CSV file with the command", .serialized)
 struct ImportCSVCommandTests {
   @Test("importing the first 200 rows of Chrome's export adds each row once, and nothing the second time")
   func rows() throws {

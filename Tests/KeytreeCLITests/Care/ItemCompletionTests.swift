@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// The built program's completion scripts, with the names of items from a store.
-@Suite("Completion of items")
+@Suite("Completion of items", .serialized)
 struct ItemCompletionTests {
   /// Returns an environment with the program in its search path, and a store with three items.
   private func prepare() throws -> (MaintenanceFixture, environment: [String: String]) {

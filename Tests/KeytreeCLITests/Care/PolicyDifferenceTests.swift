@@ -5,7 +5,7 @@ import Testing
 @testable import CommandSupport
 @testable import KeytreeCLI
 
-@Suite("The difference of two policies")
+@Suite("The difference of two policies", .serialized)
 struct PolicyDifferenceTests {
   private let alice = GnuPGKey.alice.fingerprint
   private let bob = GnuPGKey.bob.fingerprint

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// A process inherits the mask of blocked signals, so the mask can be set without the user's knowledge.
-@Suite("Editing with signals blocked")
+@Suite("Editing with signals blocked", .serialized)
 struct BlockedSignalsTests {
   /// A shell command that replaces the secret with another one; both contain the path of the test's folder.
   private static let change = #"sed s/old/new/ "$1" > "$1.new"; mv "$1.new" "$1""#
@@ -32,6 +32,25 @@ struct BlockedSignalsTests {
     let result = try edit(in: world, editor: script, blocked: Self.all)
     #expect(result.code == 3)
     #expect(result.text.contains("keytree was killed by signal \(signal)"))
+    #expect(world.run("get", "notes.example").text == "old" + world.folder.path)
+  }
+
+  @Test("the keyboard's signals do not end edit while the editor runs")
+  func keyboard() throws {
+    let world = try Self.world()
+    let script = try Self.script("kill -INT $PPID; kill -QUIT $PPID; \(Self.change)", in: world)
+    let result = try edit(in: world, editor: script, blocked: [])
+    #expect(result.code == 0, "\(result.text)")
+    #expect(world.run("get", "notes.example").text == "new" + world.folder.path)
+  }
+
+  @Test("an editor that ignores SIGTERM is ended, too")
+  func stubborn() throws {
+    let world = try Self.world()
+    let script = try Self.script("trap '' TERM; \(Self.change); kill -TERM $PPID; exec sleep 600", in: world)
+    let result = try edit(in: world, editor: script, blocked: [])
+    #expect(result.code == 3)
+    #expect(result.text.contains("keytree was killed by signal \(SIGTERM)"))
     #expect(world.run("get", "notes.example").text == "old" + world.folder.path)
   }
 

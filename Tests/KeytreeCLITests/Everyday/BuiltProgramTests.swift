@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// The built program in real terminals and pipes.
-@Suite("The built program")
+@Suite("The built program", .serialized)
 struct BuiltProgramTests {
   @Test("add asks twice for a secret without echo, and get prints it with a line feed on a terminal")
   func prompts() throws {

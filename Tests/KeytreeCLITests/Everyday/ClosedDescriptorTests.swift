@@ -6,7 +6,7 @@ import Testing
 
 /// The next file that is opened gets the number of a closed descriptor. If it were a file of the store, output would be
 /// written into it.
-@Suite("With a standard stream closed")
+@Suite("With a standard stream closed", .serialized)
 struct ClosedDescriptorTests {
   private let program = BuiltProgramTests()
 

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// The user's settings, and named stores.
-@Suite("The user's settings")
+@Suite("The user's settings", .serialized)
 struct ConfigurationTests {
   private let world: CommandFixture
   private let file: String

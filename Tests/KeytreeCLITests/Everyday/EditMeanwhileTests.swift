@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// The result of an edit whose item has changed concurrently: nothing is lost.
-@Suite("An edited secret")
+@Suite("An edited secret", .serialized)
 struct EditMeanwhileTests {
   @Test("an edited secret is kept beside one that another process stored concurrently")
   func bothChanged() throws {

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// A secret is released exactly as it was stored, byte for byte, through every input and output.
-@Suite("Secrets")
+@Suite("Secrets", .serialized)
 struct ExactSecretTests {
   static let limit = 1 << 20
 

@@ -4,7 +4,7 @@ import Foundation
 import KeytreeCLI
 import Testing
 
-@Suite("Fields of a login")
+@Suite("Fields of a login", .serialized)
 struct FieldTests {
   private func world() throws -> CommandFixture {
     let world = try CommandFixture.withoutGnuPG()

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The output of `keytree find`.
-@Suite("The list of items")
+@Suite("The list of items", .serialized)
 struct FindCommandTests {
   private let world: CommandFixture
 

@@ -7,7 +7,7 @@ import KeytreeCLI
 import Testing
 
 /// `find` in a store with many items.
-@Suite("A large store")
+@Suite("A large store", .serialized)
 struct FindScaleTests {
   #if DEBUG
     static let count = 3_000

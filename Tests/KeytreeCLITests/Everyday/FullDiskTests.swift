@@ -4,7 +4,8 @@ import TestSupport
 import Testing
 
 /// Read-only commands on a machine whose disk is full.
-@Suite("On a full disk", .enabled(if: MountTools.canMount, "needs unshare(1) and the right to mount"))
+@Suite(
+  "On a full disk", .enabled(if: MountTools.canMount, "needs unshare(1) and the right to mount"), .serialized)
 struct FullDiskTests {
   /// Mounts a full file system on the runtime folder, and an empty one on every other folder that could hold the engine
   /// home.

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Tests `init` with several usable keys on a terminal.
-@Suite struct InitChoiceTests {
+@Suite(.serialized) struct InitChoiceTests {
   private let world: MaintenanceFixture
 
   init() throws { world = try MaintenanceFixture([.alice, .bob, .expired]) }

@@ -4,7 +4,7 @@ import Testing
 @testable import CommandSupport
 @testable import KeytreeCLI
 
-@Suite("The order of items")
+@Suite("The order of items", .serialized)
 struct ItemOrderTests {
   private static func item(_ number: Int64, _ attributes: Attributes) -> ItemRecord {
     let time = Timestamp(microseconds: number)

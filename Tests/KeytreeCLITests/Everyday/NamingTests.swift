@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The names that users type, and the choice among several items.
-@Suite("Names as users type them")
+@Suite("Names as users type them", .serialized)
 struct NamingTests {
   private let world: CommandFixture
 

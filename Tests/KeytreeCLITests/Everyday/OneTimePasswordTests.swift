@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 @testable import KeytreeCLI
 
-@Suite("One-time passwords by a counter")
+@Suite("One-time passwords by a counter", .serialized)
 struct OneTimePasswordTests {
   private static let seed = "otpauth://hotp/bank?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter="
 

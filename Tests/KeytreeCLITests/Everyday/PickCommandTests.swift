@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// `keytree pick` with the list on the terminal and with other programs.
-@Suite("Choosing a login")
+@Suite("Choosing a login", .serialized)
 struct PickCommandTests {
   private let world: CommandFixture
 

@@ -30,7 +30,11 @@ final class PseudoTerminal {
   ///   - variables: Its environment.
   ///   - blocked: The signals that are blocked when it starts.
   ///   - name: The name under which it is called, if that is not its own.
-  init(_ words: [String], variables: [String: String], blocked: [Int32] = [], name: String? = nil) throws {
+  ///   - program: The path of the program.
+  init(
+    _ words: [String], variables: [String: String], blocked: [Int32] = [], name: String? = nil,
+    program: String = PseudoTerminal.program
+  ) throws {
     // These are the Linux implementations of posix_openpt(3), unlockpt(3) and ptsname(3), which Swift's Glibc module
     // lacks.
     master = unsafe open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
@@ -64,11 +68,11 @@ final class PseudoTerminal {
     // The last flag is POSIX_SPAWN_SETSID, a GNU extension.
     let flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | 0x80
     unsafe posix_spawnattr_setflags(&attributes, Int16(flags))
-    let arguments = CStrings([name ?? Self.program] + words)
+    let arguments = CStrings([name ?? program] + words)
     let entries = CStrings(variables.map { "\($0.key)=\($0.value)" })
     var process: pid_t = 0
     let problem = unsafe posix_spawn(
-      &process, Self.program, &actions, &attributes, arguments.pointers, entries.pointers)
+      &process, program, &actions, &attributes, arguments.pointers, entries.pointers)
     guard problem == 0 else { throw Problem.notStarted(errno: problem) }
     self.process = process
   }
@@ -85,6 +89,28 @@ final class PseudoTerminal {
       start = max(0, output.count - wanted.count)
       guard read() else { throw Problem.missing(text, instead: String(decoding: output, as: UTF8.self)) }
     }
+  }
+
+  /// Waits until the program asks for something: until the last line of its output has no end and is a prompt.
+  ///
+  /// `gpg: ` and the like are not prompts, but the first part of a message that is written in two parts.
+  ///
+  /// - Returns: The output since the last wait, and whether the program asks; if not, it has ended.
+  func waitForPrompt() -> (text: String, isPrompt: Bool) {
+    var asks = false
+    repeat {
+      let line = String(decoding: output[((output.lastIndex(of: 10) ?? -1) + 1)...], as: UTF8.self)
+      asks =
+        [": ", "] ", "? "].contains { line.hasSuffix($0) } && line.wholeMatch(of: #/\r?[a-z-]+: /#) == nil
+    } while !asks && read()
+    defer { output = [] }
+    return (String(decoding: output, as: UTF8.self), asks)
+  }
+
+  /// Returns true if the program writes something within a time in seconds.
+  func writesMore(within seconds: Int32) -> Bool {
+    var request = pollfd(fd: master, events: Int16(POLLIN), revents: 0)
+    return unsafe poll(&request, 1, seconds * 1000) > 0
   }
 
   /// Types text into the terminal.

@@ -4,7 +4,7 @@ import Testing
 @testable import KeytreeCLI
 @testable import Terminal
 
-@Suite("A file for a secret")
+@Suite("A file for a secret", .serialized)
 struct SecretFileTests {
   private let folder: TemporaryFolder
 

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// `keytree show`, and secrets on a terminal.
-@Suite("A login at a glance")
+@Suite("A login at a glance", .serialized)
 struct ShowCommandTests {
   private let world: CommandFixture
 

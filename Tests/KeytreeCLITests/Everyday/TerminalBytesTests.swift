@@ -6,7 +6,7 @@ import KeytreeCLI
 import Testing
 
 /// No attribute controls the terminal (threat T26).
-@Suite("On a terminal")
+@Suite("On a terminal", .serialized)
 struct TerminalBytesTests {
   /// Sequences that terminals interpret: clear, title, clipboard, hyperlink, 8-bit controls, overwriting, reversal.
   static let evil: [[UInt8]] = [

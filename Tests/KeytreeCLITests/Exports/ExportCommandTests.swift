@@ -10,7 +10,7 @@ import Testing
 @testable import KeytreeCLI
 
 /// `keytree export` as a user runs it, with real GnuPG.
-@Suite("Exporting with the command")
+@Suite("Exporting with the command", .serialized)
 struct ExportCommandTests {
   private let alice = GnuPGKey.alice.fingerprint.text
 

@@ -8,7 +8,7 @@ import Testing
 @testable import KeytreeCLI
 
 /// Items that are imported from another program's file, exported, and imported again.
-@Suite("Export and import again")
+@Suite("Export and import again", .serialized)
 struct ExportRoundTripTests {
   enum Format: String, CaseIterable, Sendable {
     case keytree, bitwarden, bitwardenCSV, chrome

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Two items, or an item and a forged line, with the same id.
-@Suite("Two lines with one id")
+@Suite("Two lines with one id", .serialized)
 struct DuplicateIDTests {
   let world: ForgeryFixture
 

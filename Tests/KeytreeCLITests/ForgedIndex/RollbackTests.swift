@@ -7,7 +7,7 @@ import Testing
 
 /// An older version of an item that an attacker restores. A member has signed it, so it verifies in the store where it
 /// is restored; `sync` does not accept it silently.
-@Suite("An older version of an item")
+@Suite("An older version of an item", .serialized)
 struct RollbackTests {
   let world: ForgeryFixture
   private let old: ItemRecord

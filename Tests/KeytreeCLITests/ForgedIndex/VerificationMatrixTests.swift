@@ -2,7 +2,7 @@ import KeytreeCLI
 import Testing
 
 /// Every command that releases a secret, combined with every possible fault of an item's files.
-@Suite("A record that is not believed releases nothing")
+@Suite("A record that is not believed releases nothing", .serialized)
 struct VerificationMatrixTests {
   let world: ForgeryFixture
 

@@ -7,7 +7,7 @@ import Terminal
 import TestSupport
 import Testing
 
-@Suite("keytree git")
+@Suite("keytree git", .serialized)
 struct GitCommandTests {
   /// A git command, its exit status and a part of its output.
   static let commands: [([String], Int32, String)] = [
@@ -94,7 +94,7 @@ struct GitCommandTests {
   }
 }
 
-@Suite("Processes with a history")
+@Suite("Processes with a history", .serialized)
 struct ProcessesHistoryTests {
   @Test func `all items that eight processes add concurrently are in the history`() throws {
     let program = try ProcessesProgram()

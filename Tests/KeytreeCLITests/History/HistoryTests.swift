@@ -6,7 +6,7 @@ import KeytreeCLI
 import TestSupport
 import Testing
 
-@Suite("The history of a store")
+@Suite("The history of a store", .serialized)
 struct HistoryTests {
   @Test func `every command that changes the store makes one commit`() throws {
     let world = try CommandFixture()

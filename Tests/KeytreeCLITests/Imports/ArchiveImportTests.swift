@@ -3,7 +3,7 @@ import Testing
 @testable import Interchange
 @testable import KeytreeCLI
 
-@Suite("Archives that contradict themselves")
+@Suite("Archives that contradict themselves", .serialized)
 struct ArchiveImportTests {
   /// A member of an archive without compression. A changed value contradicts the central directory.
   private struct Member {

@@ -9,7 +9,7 @@ import Testing
 @testable import KeytreeCLI
 
 /// Each file in `fixtures/imports/broken` has one fault, which its name describes.
-@Suite("A broken file of another program")
+@Suite("A broken file of another program", .serialized)
 struct BrokenImportTests {
   private static let formats: [(prefix: String, command: String, format: ImportFormat?)] = [
     ("1pux-", "1pux", .onePassword), ("bitwarden-", "bitwarden", .bitwarden),

@@ -4,7 +4,7 @@ import Testing
 @testable import Interchange
 @testable import KeytreeCLI
 
-@Suite("Names of imported fields")
+@Suite("Names of imported fields", .serialized)
 struct FieldNamingTests {
   static let labels = [
     "PIN", "PIN code", "=Formula", "", "é", "日本", "con", "NUL", "otp", "OTP", "note", "Note 2", "otp-2",

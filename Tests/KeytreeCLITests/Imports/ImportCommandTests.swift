@@ -8,7 +8,7 @@ import Testing
 @testable import Interchange
 
 /// `keytree import` as a user runs it, with a stand-in for GnuPG.
-@Suite("Importing with the command")
+@Suite("Importing with the command", .serialized)
 struct ImportCommandTests {
   private let csv = "name,url,username,password\nGitHub,https://github.com/,alice,s1\n"
 

@@ -5,7 +5,7 @@ import Testing
 @testable import Interchange
 @testable import KeytreeCLI
 
-@Suite("What becomes of the entries of other programs")
+@Suite("What becomes of the entries of other programs", .serialized)
 struct ImportFormatTests {
   private func item(_ draft: ImportDraft, _ secret: String) throws -> PlannedItem {
     try #require(draft.items.first { $0.secret.text == secret })

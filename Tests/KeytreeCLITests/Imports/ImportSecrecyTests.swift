@@ -5,7 +5,7 @@ import Testing
 @testable import KeytreeCLI
 
 /// Secrets must not become public during an import, and no value may replace another.
-@Suite("Imports keep secrets secret, and keep them all")
+@Suite("Imports keep secrets secret, and keep them all", .serialized)
 struct ImportSecrecyTests {
   private func csv(_ text: String, map: [String] = [], shows: Bool = false) throws -> ImportDraft {
     var mapping = CSVMapping()

@@ -6,7 +6,7 @@ import Testing
 @testable import Interchange
 @testable import KeytreeCLI
 
-@Suite("KeePass's XML in detail")
+@Suite("KeePass's XML in detail", .serialized)
 struct KeePassImportTests {
   private func plan(_ groups: String, meta: String = "") throws -> ImportDraft {
     let text =

@@ -5,7 +5,7 @@ import Personalities
 import TestSupport
 import Testing
 
-@Suite("The program called by git")
+@Suite("The program called by git", .serialized)
 struct GitCredentialCommandTests {
   static let host = "protocol=https\nhost=git.example.org\n"
   static let alice = host + "username=alice\npassword=secret\n"

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Git over real HTTP with basic authentication, with keytree as its credential helper.
-@Suite(.enabled(if: GitHTTPServer.backend != nil, "git has no http-backend here"))
+@Suite(.enabled(if: GitHTTPServer.backend != nil, "git has no http-backend here"), .serialized)
 struct GitHTTPTests {
   private static let password = "p w\"'$\\=%é&+/?#"
 

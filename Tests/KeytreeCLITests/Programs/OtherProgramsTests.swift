@@ -7,7 +7,7 @@ import Testing
 @testable import Personalities
 @testable import Terminal
 
-@Suite("The program called by others")
+@Suite("The program called by others", .serialized)
 struct OtherProgramsTests {
   // The tests share one store; each test creates the items that it needs.
   let world: CommandFixture

@@ -3,7 +3,7 @@ import Testing
 import TestSupport
 
 /// Several programs that store credentials concurrently.
-@Suite struct ProgramsAtOnceTests {
+@Suite(.serialized) struct ProgramsAtOnceTests {
   @Test func `all of twelve credentials that docker stores concurrently exist`() throws {
     let home = try ProgramsHome()
     try ThreadGroup.run(12) { member in

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// The tests of Python's keyring for backends, on a backend that calls keytree. The backend is in `fixtures/keyring`.
-@Suite struct PythonKeyringTests {
+@Suite(.serialized) struct PythonKeyringTests {
   /// A Python that has keyring and pytest.
   private static let python = RealProgram.python("import keyring.testing.backend, pytest")
 

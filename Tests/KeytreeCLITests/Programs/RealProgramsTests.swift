@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Programs that run a command and read a password from it, each with the one line of configuration that it needs.
-@Suite struct RealProgramsTests {
+@Suite(.serialized) struct RealProgramsTests {
   /// A secret with characters that are special in programs, shells and formats.
   static let secret = "open  se\"s'a$me\\ é"
   private let home: ProgramsHome

@@ -5,7 +5,7 @@ import KeytreeCLI
 import TestSupport
 import Testing
 
-@Suite("Secrets for programs")
+@Suite("Secrets for programs", .serialized)
 struct ReferenceCommandTests {
   let world: CommandFixture
   let secret = Array("se\ncret \u{1}é".utf8) + [0xFF]

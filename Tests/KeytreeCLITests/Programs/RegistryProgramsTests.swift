@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Programs that download from registries; each calls keytree under a different name.
-@Suite struct RegistryProgramsTests {
+@Suite(.serialized) struct RegistryProgramsTests {
   /// The secret is ASCII, because pip sends other characters in Latin-1.
   private static let secret = "open se\"s'a$me\\"
   private let home: ProgramsHome

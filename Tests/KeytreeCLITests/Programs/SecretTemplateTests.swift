@@ -3,7 +3,7 @@ import Testing
 
 @testable import KeytreeCLI
 
-@Suite("Templates")
+@Suite("Templates", .serialized)
 struct SecretTemplateTests {
   static let path = "keytree://generic-password/a/b"
 

@@ -2,7 +2,7 @@ import Testing
 
 @testable import KeytreeCLI
 
-@Suite("Files of variables")
+@Suite("Files of variables", .serialized)
 struct VariableFileTests {
   @Test(
     "simple lines of a variable file are read as in a shell",

@@ -5,7 +5,7 @@ import Testing
 @testable import KeytreeCLI
 @testable import Personalities
 
-@Suite("Certificates and keys under the name security")
+@Suite("Certificates and keys under the name security", .serialized)
 struct SecurityCertificateTests {
   private static func der(_ name: String) throws -> [UInt8] {
     let url = CareTranscriptTests.fixtures.appendingPathComponent("secitem/certificates/\(name)")

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 @testable import KeytreeCLI
 
-@Suite("Passwords under the name security")
+@Suite("Passwords under the name security", .serialized)
 struct SecurityCommandTests {
   /// A command line, its output, its diagnostics and its status. `<TIME>` and `<STORE>` represent text that varies.
   private struct Row {

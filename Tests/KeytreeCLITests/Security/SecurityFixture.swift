@@ -88,8 +88,7 @@ struct SecurityFixture {
       gnupgHome: world.variables["GNUPGHOME"],
       engineBase: (world.variables["XDG_RUNTIME_DIR"] ?? "") + "/keytree",
       stateBase: (world.variables["XDG_STATE_HOME"] ?? "") + "/keytree",
-      searchPath: world.variables["PATH"] ?? "/usr/bin:/bin", interaction: .never, workers: 0,
-      clock: SystemClock.now)
+      searchPath: world.variables["PATH"] ?? "/usr/bin:/bin", interaction: .never, workers: 0)
     host.engineFactory = world.engine
     return host
   }

@@ -5,7 +5,7 @@ import Testing
 @testable import KeytreeCLI
 @testable import Personalities
 
-@Suite("The letters of security")
+@Suite("The letters of security", .serialized)
 struct SecurityOptionsTests {
   private func read(_ words: [String], _ pattern: String) -> String? {
     guard

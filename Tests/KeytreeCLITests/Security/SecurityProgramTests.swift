@@ -7,7 +7,7 @@ import Testing
 @testable import KeytreeCLI
 @testable import Personalities
 
-@Suite("The program under the name security")
+@Suite("The program under the name security", .serialized)
 struct SecurityProgramTests {
   @Test(
     "the name of the program selects the personality security",

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The built program, linked under the name `security`, as scripts run it.
-@Suite("Scripts that call security")
+@Suite("Scripts that call security", .serialized)
 struct SecurityScriptTests {
   private func world() throws -> ProcessesProgram {
     let program = try ProcessesProgram.withStore()

@@ -4,7 +4,7 @@ import Testing
 @testable import KeytreeCLI
 @testable import Personalities
 
-@Suite("The status of security")
+@Suite("The status of security", .serialized)
 struct SecurityStatusTests {
   @Test(
     "the exit status is the lowest eight bits of Apple's status",

@@ -3,7 +3,7 @@ import Testing
 @testable import KeytreeCLI
 @testable import Personalities
 
-@Suite("What security prints of bytes")
+@Suite("What security prints of bytes", .serialized)
 struct SecurityTextTests {
   private func plain(_ bytes: [UInt8]) -> String {
     let secret = SecretBytes(copying: bytes)

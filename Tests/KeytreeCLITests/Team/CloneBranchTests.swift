@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Tests clones of repositories whose `HEAD` refers to a branch that does not exist, with real git.
-@Suite struct CloneBranchTests {
+@Suite(.serialized) struct CloneBranchTests {
   private let team: TeamMachines
 
   init() throws {

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Committed files that a policy allowed and does not allow any more.
-@Suite struct DisallowedFileTests {
+@Suite(.serialized) struct DisallowedFileTests {
   @Test func `disallow names committed files that a hook refuses, and how to remove them`() throws {
     let program = try ProcessesProgram()
     try program.succeed(["init"])

@@ -5,7 +5,7 @@ import KeytreeCLI
 import TestSupport
 import Testing
 
-@Suite("keytree group, who and sync of a team")
+@Suite("keytree group, who and sync of a team", .serialized)
 struct GroupCommandTests {
   private let team: TeamMachines
 
@@ -255,6 +255,29 @@ struct GroupCommandTests {
     #expect(
       failed.code == .damaged && failed.talk.contains("1 item cannot be re-encrypted"), "\(failed.talk)")
     #expect(failed.talk.contains("Already up to date"))
+  }
+
+  @Test(arguments: [false, true])
+  func `what a person has stored before their removal was published is kept`(isChange: Bool) throws {
+    try team.welcome(.bob)
+    try team.welcome(.carol)
+    if isChange {
+      try team.succeed(.alice, "add", "c.example/carol", input: "one")
+      try team.succeed(.alice, "sync")
+    }
+    for person in [GnuPGKey.bob, .carol] { try team.succeed(person, "sync") }
+    // Alice's machine has the removal, and does not know of Carol's item yet.
+    try team.succeed(.alice, "group", "remove", "default", GnuPGKey.carol.mail)
+    try team.succeed(.carol, "add", "--update", "c.example/carol", input: "two")
+    try team.succeed(.carol, "sync")
+    let sync = try team.succeed(.alice, "sync")
+    #expect(!sync.talk.contains("refused"), "\(sync.talk)")
+    for person in [GnuPGKey.alice, .bob] {
+      try team.succeed(person, "sync")
+      #expect(try team.succeed(person, "get", "c.example/carol").lines == ["two"])
+      #expect(try team.succeed(person, "check", "--decrypt").lines.isEmpty)
+      #expect(try team.succeed(person, "who", "c.example/carol").lines.count == 2)
+    }
   }
 
   @Test func `a machine that was offline accepts the policies that admins have signed since`() throws {

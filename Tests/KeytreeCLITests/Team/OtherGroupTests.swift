@@ -4,7 +4,7 @@ import KeyringModel
 import Testing
 
 /// Tests items that have the same name in several groups.
-@Suite struct OtherGroupTests {
+@Suite(.serialized) struct OtherGroupTests {
   private let fixture: CommandFixture
 
   init() throws {

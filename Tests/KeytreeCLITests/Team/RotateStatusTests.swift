@@ -7,7 +7,7 @@ import KeytreeCLI
 import TestSupport
 import Testing
 
-@Suite("keytree rotate status")
+@Suite("keytree rotate status", .serialized)
 struct RotateStatusTests {
   @Test("the list shows past readers of each secret until it changes")
   func lists() throws {

@@ -7,7 +7,7 @@ import Testing
 
 /// Each file in `fixtures/transcripts` is a test. With `UPDATE_TRANSCRIPTS=1` in the environment, the files are
 /// rewritten to the actual results. Review the difference before you commit it.
-@Suite("Transcripts")
+@Suite("Transcripts", .serialized)
 struct TranscriptTests {
   static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     .appendingPathComponent("../../../fixtures/transcripts").standardizedFileURL
@@ -56,7 +56,7 @@ final class TemporaryFolder {
   }
 }
 
-@Suite("The transcript runner")
+@Suite("The transcript runner", .serialized)
 struct TranscriptRunnerTests {
   /// A program that prints its input.
   private func echo(_ words: [Word], _ environment: Environment, _ console: Console) -> ExitCode {

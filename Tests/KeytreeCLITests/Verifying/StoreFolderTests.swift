@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// A store in a folder of a larger repository, with its hook, and a second store beside it.
-@Suite("A store in a folder of a repository") struct StoreFolderTests {
+@Suite("A store in a folder of a repository", .serialized) struct StoreFolderTests {
   /// A repository with a store in `team/keys`, and a bare repository with a hook.
   private final class World {
     let program: ProcessesProgram

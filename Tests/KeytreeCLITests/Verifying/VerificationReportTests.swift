@@ -8,7 +8,7 @@ import Testing
 @testable import CommandSupport
 @testable import KeytreeCLI
 
-@Suite("Reports of verify") struct VerificationReportTests {
+@Suite("Reports of verify", .serialized) struct VerificationReportTests {
   private static let stray = Finding("x", .stray(.name))
   private static let chain = Finding("policy.json", .chain(.unsigned), commit: "0123456789abcdef")
   private static let soon = Finding(
