@@ -152,6 +152,39 @@ import Testing
   }
 
   @Test(arguments: [false, true])
+  func `a member signs what a person wrote before an admin who cannot read it removed them`(isMoved: Bool) throws {
+    let world = try SimulatedWorld()
+    let (laptop, bob, carol) = (world.seats[1], world.seats[2], world.seats[3])
+    try world.change([.leave(bob.person, group: GroupName.default)], at: laptop)
+    try world.add("old", named: "\(world.seats[0])", at: laptop)
+    for seat in [laptop, carol] { try world.sync(seat) }
+    // Carol encrypts for the group as she knows it, without Bob.
+    try world.replace("of Carol", at: carol)
+    try world.change([.join(bob.person, group: GroupName.default)], at: laptop)
+    for seat in [laptop, bob] { try world.sync(seat) }
+    if isMoved {
+      let keyring = try carol.open()
+      let item = try #require(try keyring.find(Query()).items.first)
+      try keyring.update(item, AttributeChanges(set: [.account: .string("new")]))
+      try carol.commit()
+    }
+    for seat in [carol, laptop] { try world.sync(seat) }
+    // Bob has not received the change, and cannot sign it.
+    try world.change([.leave(carol.person, group: GroupName.default)], at: bob)
+    #expect(try world.sync(bob).refused.count == 1)
+    let report = try world.sync(laptop)
+    #expect(report.signed == 1 && report.abandoned.isEmpty && report.deletions.isEmpty)
+    for seat in [bob, laptop, bob] {
+      #expect(try world.sync(seat, addsReaders: true).refused.isEmpty)
+      #expect(try world.texts(seat)["of Carol"] != nil)
+    }
+    for seat in [bob, laptop] {
+      #expect(try seat.open().check().findings.isEmpty)
+    }
+    #expect(try world.sync(laptop) == Synchronization.Report())
+  }
+
+  @Test(arguments: [false, true])
   func `both files of a conflict copy are merged if one side has signed it again`(isResolved: Bool) throws {
     let clones = try SyncClones()
     let item = try clones.add(0, "a.example", "me")

@@ -73,7 +73,9 @@ extension TreeMerge {
     for (path, other) in incoming where !removed.paths.contains(path) {
       chosen[path] = proof(of: mine[path]?.verified, or: other, since: base[path])
     }
-    try place(merged, but: untouched, signing: removed.paths, files, mine, chosen, into: &result)
+    let renewed = Renewals(
+      ours: try ownItems(mine, notIn: contents, files), theirs: removed.paths)
+    try place(merged, but: untouched, signing: renewed, files, mine, chosen, into: &result)
     let foreign = ForeignFileMerge(
       files: files, base: bases[0], ours: ours.commit, theirs: theirs.commit, mine: mine,
       merged: Dictionary(merged.items.map { ($0.record.path, $0.record) }) { first, _ in first })
@@ -105,6 +107,31 @@ extension TreeMerge {
       // A verifier has already parsed the record.
       return try? RecordFile(parsing: bytes).record
     }
+  }
+
+  /// The paths of items whose signer is no member any more, so that this user signs them again.
+  private struct Renewals {
+    var ours: Set<ItemPath>
+    var theirs: Set<ItemPath>
+  }
+
+  /// Returns the paths of local items that only the local policy accepts, and that this user can sign.
+  ///
+  /// The remote's policy has removed their signers. This machine had accepted them before, but the admin who removed the
+  /// signer may not have been able to read them. All other machines would refuse them with the old signature.
+  private func ownItems(
+    _ mine: [ItemPath: ItemFiles.Content], notIn contents: [ItemPath: ItemFiles.Content], _ files: ItemFiles
+  ) throws -> Set<ItemPath> {
+    if judge === keyring { return [] }
+    let accepted = try files.items(at: ours.commit, [judge])
+    return Set(
+      mine.compactMap { path, content -> ItemPath? in
+        guard let version = content.verified, accepted[path]?.isDistrusted ?? false,
+          contents[path]?.verified?.record != version.record,
+          let secret = files.secret(path, at: ours.commit), judge.canSign(for: version.record.group, secret)
+        else { return nil }
+        return path
+      })
   }
 
   /// Returns the last versions of items before the merge base that a member has signed.
@@ -143,9 +170,9 @@ extension TreeMerge {
 
   /// Adds items, conflict copies and index lines to the result.
   ///
-  /// - Parameter resigned: The paths of incoming items whose signer was removed here, so that this user signs them.
+  /// - Parameter renewals: The items that this user signs again.
   private func place(
-    _ merged: StoreMerge.Result, but untouched: Set<ItemPath>, signing resigned: Set<ItemPath>,
+    _ merged: StoreMerge.Result, but untouched: Set<ItemPath>, signing renewals: Renewals,
     _ files: ItemFiles, _ mine: [ItemPath: ItemFiles.Content], _ incoming: [ItemPath: VerifiedRecord],
     into result: inout MergedFiles
   ) throws {
@@ -153,10 +180,14 @@ extension TreeMerge {
     func version(_ record: ItemRecord, _ side: MergeSide) -> RecordFile? {
       let (own, other) = (mine[record.path]?.verified, incoming[record.path])
       let isEqual = own != nil && own?.record == other?.record
-      return side == .ours && !(isEqual && !resigned.contains(record.path)) ? own?.file : other?.file
+      return side == .ours && !(isEqual && !renewals.theirs.contains(record.path)) ? own?.file : other?.file
     }
     func isUnsigned(_ record: ItemRecord, _ side: MergeSide?) -> Bool {
-      side == nil || (side == .theirs && resigned.contains(record.path))
+      guard let side else { return true }
+      // If the remote's change was refused, its version is that of the base, as the local one may be.
+      let isOwn = side == .ours || mine[record.path]?.verified?.record == record
+      return (isOwn && renewals.ours.contains(record.path))
+        || (side == .theirs && renewals.theirs.contains(record.path))
     }
     let items = merged.items.filter { isUnsigned($0.record, $0.recordSide) }.map(\.record)
     let copies = merged.copies.filter { isUnsigned($0.record, $0.side) }.map(\.record)

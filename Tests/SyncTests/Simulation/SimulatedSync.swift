@@ -60,7 +60,14 @@ extension SimulatedWorld {
   ///
   /// - Returns: True if the store has changed.
   private func reapply(_ seat: SimulatedSeat) throws -> Bool {
-    let rebase = try Keyring.reapply(at: seat.path, host: seat.host, past: try seat.past())
+    let rebase: PolicyRebase
+    do {
+      rebase = try Keyring.reapply(at: seat.path, host: seat.host, past: try seat.past())
+    } catch KeyringError.policyNotTrusted(.badSignature) {
+      // A person whom this machine has removed has signed a policy of the remote.
+      try trust(seat)
+      return false
+    }
     if rebase.edits.isEmpty {
       try rebase.keyring.accept()
       return false
