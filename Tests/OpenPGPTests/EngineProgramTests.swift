@@ -15,9 +15,7 @@ import Testing
     init(_ names: [String] = ["gpg", "gpgconf"], mode: Int = 0o755, folderMode: Int = 0o755) throws {
       try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
       for name in names {
-        let path = "\(folder)/\(name)"
-        try "#!/bin/sh\ntouch \(marker)\n".write(toFile: path, atomically: false, encoding: .utf8)
-        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+        try ExecutableFile.write("#!/bin/sh\ntouch \(marker)\n", to: "\(folder)/\(name)", mode: mode)
       }
       try FileManager.default.setAttributes([.posixPermissions: folderMode], ofItemAtPath: folder)
     }

@@ -97,8 +97,7 @@ import Testing
     func make(in folder: String) throws -> (String, ProcessError) {
       let path = "\(folder)/program"
       func file(_ text: String, mode: Int) throws {
-        try Data(text.utf8).write(to: URL(fileURLWithPath: path))
-        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+        try ExecutableFile.write(text, to: path, mode: mode)
       }
       func failure(_ errno: Int32) -> (String, ProcessError) {
         (path, .notExecutable(program: path, errno: errno))

@@ -19,8 +19,7 @@ struct GitTests {
   @Test(arguments: versions)
   func `an old git is refused`(text: String, error: GitError?) throws {
     let folder = ScratchFolder()
-    try Data("#!/bin/sh\necho '\(text)'\n".utf8).write(to: URL(fileURLWithPath: "\(folder.path)/git"))
-    _ = unsafe chmod("\(folder.path)/git", 0o700)
+    try ExecutableFile.write("#!/bin/sh\necho '\(text)'\n", to: "\(folder.path)/git")
     let git = Git(in: folder.path, searchPath: folder.path, environment: ProcessEnvironment([:]))
     if let error {
       #expect(throws: error) { try git.version() }

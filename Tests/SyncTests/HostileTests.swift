@@ -173,8 +173,7 @@ final class HostileWorld: Sendable {
     let url = URL(fileURLWithPath: "\(path)/\(name)")
     try FileManager.default.createDirectory(
       at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
-    try Data("#!/bin/sh\ntouch '\(path)/PWNED'\nexit 1\n".utf8).write(to: url)
-    _ = unsafe chmod(url.path, 0o700)
+    try ExecutableFile.write("#!/bin/sh\ntouch '\(path)/PWNED'\nexit 1\n", to: url.path)
   }
 
   var isTriggered: Bool { FileManager.default.fileExists(atPath: "\(path)/PWNED") }

@@ -121,14 +121,14 @@ struct DesktopCommandTests {
   func upgrade() throws {
     let session = try DesktopSession(bus: try TestBus())
     let path = session.program.folder + "/keytree"
-    try FileManager.default.copyItem(atPath: ProcessesProgram.path, toPath: path)
+    try ExecutableFile.copy(ProcessesProgram.path, to: path)
     try session.start(from: path)
     func report() throws -> String {
       try session.program.run(["doctor"], variables: session.variables).text
     }
     let before = try report()
     #expect(before.contains("\(path) (process ") && !before.contains("was replaced"))
-    try FileManager.default.copyItem(atPath: path, toPath: path + ".new")
+    try ExecutableFile.copy(path, to: path + ".new")
     try #require(unsafe rename(path + ".new", path) == 0)
     let after = try report()
     #expect(after.contains("\(path) (process ") && after.contains("the program was replaced since"))

@@ -104,8 +104,7 @@ struct ConfigurationTests {
   @Test("a picker that other users can write to is not run")
   func unsafePicker() throws {
     let path = world.folder.path + "/picker"
-    try Data("#!/bin/sh\nhead -n 1\n".utf8).write(to: URL(fileURLWithPath: path))
-    try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: path)
+    try ExecutableFile.write("#!/bin/sh\nhead -n 1\n", to: path, mode: 0o777)
     #expect(world.run("config", "picker", Word(path)).code == .failure)
     try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
     #expect(world.run("config", "picker", Word(path)).code == .done)

@@ -23,8 +23,7 @@ struct PickCommandTests {
     let folder = world.folder.path + "/bin"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     let path = folder + "/my-picker"
-    try Data("#!/bin/sh\n\(script)\n".utf8).write(to: URL(fileURLWithPath: path))
-    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+    try ExecutableFile.write("#!/bin/sh\n\(script)\n", to: path)
     let home = world.folder.path + "/home"
     try FileManager.default.createDirectory(atPath: home, withIntermediateDirectories: true)
     let variables = ["PATH": folder + ":/usr/bin:/bin"]
@@ -136,9 +135,7 @@ struct PickCommandTests {
     let seen = world.folder.path + "/typed"
     var variables = try picker("head -1")
     let program = world.folder.path + "/bin/xdotool"
-    try Data("#!/bin/sh\nprintf '%s ' \"$@\" > \(seen)\ncat >> \(seen)\n".utf8).write(
-      to: URL(fileURLWithPath: program))
-    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: program)
+    try ExecutableFile.write("#!/bin/sh\nprintf '%s ' \"$@\" > \(seen)\ncat >> \(seen)\n", to: program)
     #expect(
       world.run(["pick", "bob", "--type"], more: variables).diagnosticsText.contains("cannot type: neither"))
     variables["DISPLAY"] = ":7"

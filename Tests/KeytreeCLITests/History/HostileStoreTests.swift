@@ -215,9 +215,7 @@ import Testing
     }
     for name in ["post-commit", "reference-transaction", "post-index-change", "pre-push", "post-merge"] {
       try manager.createDirectory(atPath: "\(store)/.git/hooks", withIntermediateDirectories: true)
-      try Data("#!/bin/sh\ntouch '\(trap)'\n".utf8).write(
-        to: URL(fileURLWithPath: "\(store)/.git/hooks/\(name)"))
-      _ = unsafe chmod("\(store)/.git/hooks/\(name)", 0o700)
+      try ExecutableFile.write("#!/bin/sh\ntouch '\(trap)'\n", to: "\(store)/.git/hooks/\(name)")
     }
     for (key, value) in [
       ("core.fsmonitor", "touch '\(trap)'; false"), ("core.sshCommand", "touch '\(trap)'; false"),

@@ -104,8 +104,7 @@ final class SyncKillFixture {
       exit $status
 
       """
-    try Data(script.utf8).write(to: URL(fileURLWithPath: "\(tools)/git"))
-    _ = unsafe chmod("\(tools)/git", 0o700)
+    try ExecutableFile.write(script, to: "\(tools)/git")
   }
 
   private func sync(

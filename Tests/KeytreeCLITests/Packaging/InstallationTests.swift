@@ -44,8 +44,7 @@ struct InstallationTests {
   /// Copies the script that installs an archive into its folder.
   private func installer(in archive: String) throws -> String {
     let script = archive + "/install.sh"
-    try FileManager.default.copyItem(
-      atPath: Self.root.appending(path: ".packaging/install.sh").path, toPath: script)
+    try ExecutableFile.copy(Self.root.appending(path: ".packaging/install.sh").path, to: script)
     return script
   }
 

@@ -111,8 +111,7 @@ struct ProgramsHome {
     let path = "\(folder)/\(name)"
     try FileManager.default.createDirectory(
       atPath: URL(fileURLWithPath: path).deletingLastPathComponent().path, withIntermediateDirectories: true)
-    try Data(text.utf8).write(to: URL(fileURLWithPath: path))
-    try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+    try ExecutableFile.write(text, to: path, mode: mode)
     return path
   }
 
@@ -121,7 +120,7 @@ struct ProgramsHome {
     let path = "\(folder)/\(name)"
     guard !FileManager.default.fileExists(atPath: path) else { return }
     let shell = URL(fileURLWithPath: "/bin/sh").resolvingSymlinksInPath().path
-    try FileManager.default.copyItem(atPath: shell, toPath: path)
+    try ExecutableFile.copy(shell, to: path)
   }
 
   /// Runs a program with keytree on its search path.

@@ -89,8 +89,7 @@ struct RotateNextTests {
   func edited() throws {
     let world = try CommandFixture.afterBobLeft()
     let editor = world.folder.path + "/editor"
-    try Data("#!/bin/sh\nprintf edited > \"$1\"\n".utf8).write(to: URL(fileURLWithPath: editor))
-    _ = unsafe chmod(editor, 0o700)
+    try ExecutableFile.write("#!/bin/sh\nprintf edited > \"$1\"\n", to: editor)
     SignalTestLock.begin()
     defer { SignalTestLock.end() }
     #expect(world.next("e", "y", more: ["EDITOR": editor]).code == .done)

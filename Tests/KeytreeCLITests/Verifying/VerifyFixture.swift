@@ -55,9 +55,7 @@ final class VerifyFixture {
 
   /// Creates the hook of the bare repository.
   func hook(_ line: String) throws {
-    let path = "\(hub)/hooks/pre-receive"
-    try Data("#!/bin/sh\n\(line)\n".utf8).write(to: URL(fileURLWithPath: path))
-    _ = unsafe chmod(path, 0o700)
+    try ExecutableFile.write("#!/bin/sh\n\(line)\n", to: "\(hub)/hooks/pre-receive")
   }
 
   /// Commits all files in the store's folder, or only the content of git's index.

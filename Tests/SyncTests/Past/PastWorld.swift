@@ -86,8 +86,7 @@ extension SyncWorld {
     let log = "\(folder)/log"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     let script = "#!/bin/sh\necho >> '\(log)'\nexec /usr/bin/git \"$@\"\n"
-    try Data(script.utf8).write(to: URL(fileURLWithPath: "\(folder)/git"))
-    _ = unsafe chmod("\(folder)/git", 0o700)
+    try ExecutableFile.write(script, to: "\(folder)/git")
     let found = try Repository.find(store: path) { top in
       Git(in: top, searchPath: folder, environment: environment)
     }
