@@ -152,7 +152,8 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `an item of a person whom an admin without access removes is signed by a member`(isMoved: Bool) throws {
+  func `an item of a person whom an admin without access removes is signed by a member`(isMoved: Bool) throws
+  {
     let world = try SimulatedWorld()
     let (laptop, bob, carol) = (world.seats[1], world.seats[2], world.seats[3])
     try world.change([.leave(bob.person, group: GroupName.default)], at: laptop)
