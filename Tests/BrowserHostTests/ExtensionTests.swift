@@ -8,7 +8,7 @@ import Testing
 @testable import BrowserHost
 
 /// The published extension as the judge of names and contents: its own code runs unmodified under Node.js.
-@Suite("The code of the extension", .serialized)
+@Suite("The code of the extension", .serialized, .slow)
 struct ExtensionTests {
   /// The background script of the Debian package `webext-browserpass`.
   static let script =

@@ -10,7 +10,7 @@ import Testing
 @testable import DesktopKeyring
 
 /// Calls of a program over a real `dbus-daemon`.
-@Suite(.enabled(if: TestBus.program != nil, Comment(rawValue: TestBus.reason)), .serialized)
+@Suite(.enabled(if: TestBus.program != nil, Comment(rawValue: TestBus.reason)), .serialized, .waits)
 struct BusServerTests {
   static let root = BusUser.root
   static let secretError = "org.freedesktop.Secret.Error."

@@ -8,7 +8,7 @@ import Testing
 @testable import DesktopKeyring
 
 /// Programs that send wrong, huge or very many calls.
-@Suite(.enabled(if: TestBus.program != nil, Comment(rawValue: TestBus.reason)), .serialized)
+@Suite(.enabled(if: TestBus.program != nil, Comment(rawValue: TestBus.reason)), .serialized, .slow)
 struct HostileCallTests {
   /// The names of all errors that the service may report.
   static let names: Set<String> = Set(

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Tests typed passwords in a real store.
-@Suite(.serialized) struct StoreTests {
+@Suite(.serialized, .waits) struct StoreTests {
   private let passwords = Passwords()
   private let bot = GenericPassword(
     service: "mailer", account: "bot", details: PasswordDetails(label: "Build mails", kind: "API token"))

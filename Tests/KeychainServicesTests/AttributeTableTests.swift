@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Tests every class with every attribute that has a constant.
-@Suite(.serialized)
+@Suite(.serialized, .slow)
 struct AttributeTableTests {
   /// The attributes that an item needs besides the attribute of a case, and a query that finds no other item.
   private struct Base {

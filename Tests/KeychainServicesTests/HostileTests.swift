@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Tests that the functions answer every input with a status: none of them traps or stores an unintended value.
-@Suite(.serialized)
+@Suite(.serialized, .slow)
 struct HostileTests {
   /// The statuses that may be returned. An error of decoding is not among them: the functions must not write what they
   /// cannot read.

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Tests items that are released only after a prompt, and those that need a device with a passcode.
-@Suite(.serialized) struct UserPresenceTests {
+@Suite(.serialized, .waits) struct UserPresenceTests {
   private static func item(
     _ account: String, _ flags: SecAccessControlCreateFlags,
     _ protection: CFString = kSecAttrAccessibleWhenUnlocked

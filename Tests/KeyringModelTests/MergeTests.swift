@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Tests the laws of merging with random histories.
-@Suite(.serialized)
+@Suite(.serialized, .slow)
 struct MergeTests {
   /// The number of histories. `KEYTREE_MERGE_SEEDS=10000 swift test --filter MergeTests` tries more.
   private static let seeds =

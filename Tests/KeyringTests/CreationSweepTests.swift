@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Injects errors, then kills, at every operation that creates a store or accepts a policy.
-@Suite(.serialized) struct CreationSweepTests {
+@Suite(.serialized, .slow) struct CreationSweepTests {
   @Test(
     "after a fault at any operation the store is complete or can be created again",
     arguments: FaultInjector.Mode.allCases)

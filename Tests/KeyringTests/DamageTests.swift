@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Tests the answers and the errors when files are not as they should be.
-@Suite(.serialized) struct DamageTests {
+@Suite(.serialized, .slow) struct DamageTests {
   private let store = StandInStore()
   private let keyring: Keyring
 

@@ -7,7 +7,7 @@ import Testing
 import TestSupport
 
 /// Injects errors, then kills, at every operation that changes the disk, one at a time (DESIGN section 6).
-@Suite(.serialized) struct FaultSweepTests {
+@Suite(.serialized, .slow) struct FaultSweepTests {
   /// A change to a store that has the items a (revision 1), b and c.
   enum Change: CaseIterable {
     case add, update, updateAttributes, updateLocal, keepHere, share, delete, rename, importMany, repair

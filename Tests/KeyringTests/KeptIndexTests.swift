@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Tests that an index that is kept in memory gives the same answers as the files.
-@Suite(.serialized) struct KeptIndexTests {
+@Suite(.serialized, .slow) struct KeptIndexTests {
   /// Clocks that are stopped until a test changes them.
   final class Clocks: Sendable {
     let now = Mutex<Int64?>(nil)

@@ -7,7 +7,7 @@ import Testing
 
 /// Tests every part of an item that someone could change without permission, with every operation: no forged value is
 /// used, and no secret is released (DESIGN section 5).
-@Suite(.serialized) struct RecordMatrixTests {
+@Suite(.serialized, .slow) struct RecordMatrixTests {
   /// A part of an item: a member of its line, of its proof, or the encrypted file.
   enum Part: Hashable, CustomStringConvertible {
     case line(String)

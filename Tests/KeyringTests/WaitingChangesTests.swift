@@ -9,7 +9,7 @@ import Testing
 @testable import Keyring
 
 /// Tests changes of several threads that are committed in one transaction.
-@Suite(.serialized) struct WaitingChangesTests {
+@Suite(.serialized, .slow) struct WaitingChangesTests {
   private let store = StandInStore()
 
   private func open(faults: FaultPlan? = nil) throws -> Keyring {

@@ -8,7 +8,7 @@ import Testing
 @testable import Terminal
 
 /// The files that a SIGKILL leaves behind, and their removal.
-@Suite("What a killed command leaves behind", .serialized)
+@Suite("What a killed command leaves behind", .serialized, .slow)
 struct LeftoverTests {
   private func names(_ folder: String) throws -> Set<String> {
     Set(try FileManager.default.contentsOfDirectory(atPath: folder))

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Several processes that use one store concurrently. `keytree-benchmark processes` does the same and measures it.
-@Suite(.serialized) struct ProcessesAtOnceTests {
+@Suite(.serialized, .slow) struct ProcessesAtOnceTests {
   @Test func `eight processes that each add fifty items leave four hundred items`() throws {
     let program = try ProcessesProgram.withStore()
     try ThreadGroup.run(8) { member in

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Tests the connection to the user's agent, including broken connections.
-@Suite(.serialized) struct AgentTests {
+@Suite(.serialized, .waits) struct AgentTests {
   private let home: GnuPGHome
   private let sealed: [UInt8]
 

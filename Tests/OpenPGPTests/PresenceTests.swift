@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Tests that the user is asked for a passphrase although the agent has it in its cache.
-@Suite(.serialized) struct PresenceTests {
+@Suite(.serialized, .waits) struct PresenceTests {
   private let pinentry: Pinentry
   private let home: GnuPGHome
 

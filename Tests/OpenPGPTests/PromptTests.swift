@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Tests a key with a passphrase, with every kind of interaction.
-@Suite(.serialized) struct PromptTests {
+@Suite(.serialized, .waits) struct PromptTests {
   private static func home(pinentry: String? = nil) throws -> (GnuPGHome, [UInt8]) {
     let lines = pinentry.map { ["pinentry-program \($0)"] } ?? []
     let home = try GnuPGHome(secret: [.locked], agentConfiguration: lines)

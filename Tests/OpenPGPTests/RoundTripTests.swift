@@ -4,7 +4,7 @@ import Secrets
 import TestSupport
 import Testing
 
-@Suite(.serialized) struct RoundTripTests {
+@Suite(.serialized, .waits) struct RoundTripTests {
   @Test(arguments: [0, 1, 2, 191, 192, 511, 512, 4095, 4096, 8383, 8384, 65_537, 1 << 20])
   func `every byte comes back, whatever the size`(size: Int) throws {
     let home = try GnuPGHome(secret: [.alice])

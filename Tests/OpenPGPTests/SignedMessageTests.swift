@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Tests which messages are accepted as signed statements, and GnuPG's facts about them.
-@Suite(.serialized) struct SignedMessageTests {
+@Suite(.serialized, .waits) struct SignedMessageTests {
   private static let line = Array("{\"format\":1}".utf8)
 
   private static let onePass = Packets.new(4, [3, 0, 10, 22, 1, 2, 3, 4, 5, 6, 7, 8, 1])

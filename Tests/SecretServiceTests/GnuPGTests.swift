@@ -9,7 +9,7 @@ import Testing
 @testable import SecretService
 
 /// Tests the rules of locking with real keys and a real agent.
-@Suite(.serialized) struct GnuPGTests {
+@Suite(.serialized, .waits) struct GnuPGTests {
   private static let sender = Sender(":1.7")
   private static let path = ObjectPath(.group("default"))
 

@@ -5,7 +5,7 @@ import Testing
 @testable import Subprocess
 
 /// Tests how a program ends, with and without being stopped.
-@Suite(.serialized) struct EndingTests {
+@Suite(.serialized, .waits) struct EndingTests {
   @Test(arguments: 0...255)
   func `an exit status is reported unchanged`(status: Int32) throws {
     let outcome = try ProgramRun.script("exit \(status)").run()

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Tests `sync` with files that a phone app has committed: new ones, and changed files of items.
-@Suite(.serialized) struct ForeignFileSyncTests {
+@Suite(.serialized, .slow) struct ForeignFileSyncTests {
   private let clones: SyncClones
   private let item: ItemRecord
   private var store: StandInStore { clones.world.store }

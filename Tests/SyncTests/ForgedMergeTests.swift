@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Tests merges with changes of items that no member of the group has signed, or whose files do not match.
-@Suite(.serialized) struct ForgedMergeTests {
+@Suite(.serialized, .slow) struct ForgedMergeTests {
   /// The change to the files of an item.
   enum Forgery: CaseIterable {
     case editedRecord, signedByStranger, signedForAnotherKeyring, recordOfAnotherItem, noRecord

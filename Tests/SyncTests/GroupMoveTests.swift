@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Tests received items that have moved to another group. Alice is in `default` and `ops`, Bob only in `default`.
-@Suite(.serialized) struct GroupMoveTests {
+@Suite(.serialized, .slow) struct GroupMoveTests {
   private static let bob = EngineDouble.fingerprint(2)
 
   /// Creates two clones of Alice without items.

@@ -1,10 +1,11 @@
 import Foundation
 import Keyring
+import TestSupport
 import Testing
 
 @testable import Sync
 
-@Suite(.serialized) struct HistoryPackingTests {
+@Suite(.serialized, .slow) struct HistoryPackingTests {
   private func packs(_ world: SyncWorld) throws -> [String] {
     try FileManager.default.contentsOfDirectory(atPath: "\(world.path)/.git/objects/pack")
       .filter { $0.hasSuffix(".pack") }

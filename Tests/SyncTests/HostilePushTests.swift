@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Tests pushes by an attacker who wants to run programs, read other files or damage a store.
-@Suite("Hostile pushes", .serialized) struct HostilePushTests {
+@Suite("Hostile pushes", .serialized, .slow) struct HostilePushTests {
   @Test func `a push brings only files of a store, unchanged, and runs nothing`() throws {
     let clones = try SyncClones()
     try clones.add(0, "a.example", "me")

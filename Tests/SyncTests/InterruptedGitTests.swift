@@ -10,7 +10,7 @@ import Testing
 
 /// Tests the state of a commit or a synchronization after a kill of git or a power cut, and the recovery by the next
 /// command.
-@Suite(.serialized) struct InterruptedGitTests {
+@Suite(.serialized, .slow) struct InterruptedGitTests {
   // MARK: The first commit
 
   @Test(arguments: ["fast-import", "update-index"])

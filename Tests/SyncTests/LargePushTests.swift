@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Tests pushes by an attacker who wants to fill memory and disks (threat T46).
-@Suite("Pushes that are too large", .serialized) struct LargePushTests {
+@Suite("Pushes that are too large", .serialized, .slow) struct LargePushTests {
   @Test(arguments: [
     ("items/internet-password/b.example/me.gpg", 2 << 20), ("items/Email/b.gpg", 2 << 20),
     ("items/internet-password/b.example/me.json", RecordFile.maximumSize), ("index/00.jsonl", 4 << 20),

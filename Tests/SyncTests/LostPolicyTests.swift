@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Pushes that take away the files without which no store can be read, or replace them by something else.
-@Suite(.serialized) struct LostPolicyTests {
+@Suite(.serialized, .slow) struct LostPolicyTests {
   /// A change of the files that the remote must keep.
   enum Loss: CaseIterable {
     case policy, signature, policyAndSignature, keys, everything

@@ -9,7 +9,7 @@ import Testing
 /// Injects errors, then kills, at operations that change the disk while a store is synchronized (DESIGN section 6).
 ///
 /// A sample is tried; `KEYTREE_EVERY_FAULT=1` tries every operation.
-@Suite(.serialized) struct SyncFaultTests {
+@Suite(.serialized, .slow) struct SyncFaultTests {
   @Test(arguments: FaultInjector.Mode.allCases)
   func `after a fault the next synchronization merges everything`(mode: FaultInjector.Mode) throws {
     let clones = try diverged()

@@ -8,7 +8,7 @@ import Testing
 
 /// Tests random changes in clones that are merged through a bare repository, with real git and a stand-in for the
 /// encryption. `MergeTests` tests the laws of merging with more histories.
-@Suite(.serialized) struct SyncFuzzTests {
+@Suite(.serialized, .slow) struct SyncFuzzTests {
   /// `KEYTREE_SYNC_SEEDS=500 swift test --filter SyncFuzzTests` tries more.
   private static let seeds =
     ProcessInfo.processInfo.environment["KEYTREE_SYNC_SEEDS"].flatMap(UInt64.init) ?? 6

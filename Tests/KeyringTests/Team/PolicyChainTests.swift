@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Tests which policies a machine accepts automatically and which it refuses (threats T1 to T3).
-@Suite(.serialized) struct PolicyChainTests {
+@Suite(.serialized, .slow) struct PolicyChainTests {
   /// A store with alice and bob as admins and carol as a member. Bob's machine has accepted generation 2.
   private let world: TeamWorld
   private let items: [ItemRecord]

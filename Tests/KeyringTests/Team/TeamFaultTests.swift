@@ -10,7 +10,7 @@ import Testing
 
 /// Tests interrupted changes of people: each item is encrypted to the old or the new people, and the next command
 /// continues.
-@Suite(.serialized) struct TeamFaultTests {
+@Suite(.serialized, .slow) struct TeamFaultTests {
   /// A person is added or removed.
   enum Turn: CaseIterable { case comes, goes }
 

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Tests changes of people and groups, with real GnuPG.
-@Suite(.serialized) struct TeamTests {
+@Suite(.serialized, .waits) struct TeamTests {
   @Test func `a person who is added can read and write, and other machines know them`() throws {
     let world = try TeamWorld()
     let items = try world.addItems(3)

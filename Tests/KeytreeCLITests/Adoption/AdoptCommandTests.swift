@@ -426,7 +426,7 @@ import Testing
 }
 
 /// Tests `keytree adopt` with GnuPG and git, as a phone app leaves a store.
-@Suite(.serialized) struct AdoptWithGnuPGTests {
+@Suite(.serialized, .slow) struct AdoptWithGnuPGTests {
   private let world: CommandFixture
 
   init() throws { world = try CommandFixture() }

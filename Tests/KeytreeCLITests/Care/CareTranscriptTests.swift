@@ -7,7 +7,7 @@ import Testing
 ///
 /// The comments at the top of a file have the same form as in the everyday transcripts. `$FIXTURES` is the folder that
 /// contains all fixtures.
-@Suite("Care transcripts", .serialized)
+@Suite("Care transcripts", .serialized, .slow)
 struct CareTranscriptTests {
   static let fixtures = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     .appendingPathComponent("../../../fixtures").standardizedFileURL

@@ -8,7 +8,7 @@ import Testing
 /// Stores that were generated once; `fixtures/stores/README.md` describes them. With `UPDATE_STORES=1` in the
 /// environment, `v1.jsonl` and the `.findings` files are rewritten to the actual output. Review the difference before
 /// you commit it.
-@Suite("Golden stores", .serialized)
+@Suite("Golden stores", .serialized, .slow)
 struct GoldenStoreTests {
   static let folder = CareTranscriptTests.fixtures.appendingPathComponent("stores")
 

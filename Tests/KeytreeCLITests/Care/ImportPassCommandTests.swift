@@ -9,7 +9,7 @@ import Testing
 @testable import KeytreeCLI
 
 /// `import pass` on stores made by `pass`, with real GnuPG: every byte is imported.
-@Suite("Importing a store of pass", .serialized)
+@Suite("Importing a store of pass", .serialized, .slow)
 struct ImportPassCommandTests {
   @Test("the committed store is imported byte for byte")
   func committed() throws { try arrives(try ImportPassStore.committed()) }

@@ -10,7 +10,7 @@ import Testing
 @testable import KeytreeCLI
 
 /// The effects of an import on a store, with thousands of rows.
-@Suite("Importing a CSV file", .serialized)
+@Suite("Importing a CSV file", .serialized, .slow)
 struct ImportRunTests {
   private func run(
     _ draft: ImportDraft, into keyring: Keyring, json: Bool = false, replaces: Bool = false

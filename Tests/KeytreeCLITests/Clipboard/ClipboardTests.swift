@@ -5,7 +5,7 @@ import Testing
 
 @testable import KeytreeCLI
 
-@Suite("A secret in the clipboard", .serialized)
+@Suite("A secret in the clipboard", .serialized, .slow, .waits)
 struct ClipboardTests {
   /// The session and the programs for one kind of clipboard, with the calls that copy, read and clear.
   struct Way: Sendable, CustomTestStringConvertible {

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Programs of the desktop with the built command.
-@Suite(.enabled(if: TestBus.program != nil, Comment(rawValue: TestBus.reason)), .serialized)
+@Suite(.enabled(if: TestBus.program != nil, Comment(rawValue: TestBus.reason)), .serialized, .slow, .waits)
 struct DesktopClientTests {
   private func secretTool(
     _ session: DesktopSession, _ arguments: [String], input: String = ""

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Runs the shell blocks of the documents as they are written. `DocumentScript` describes the files that the test reads.
-@Suite("The shell in the documents", .serialized)
+@Suite("The shell in the documents", .serialized, .slow)
 struct DocumentShellTests {
   @Test("every shell block of a document runs as it is written", arguments: MarkdownDocument.names)
   func runs(document: String) throws {

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// A process inherits the mask of blocked signals, so the mask can be set without the user's knowledge.
-@Suite("Editing with signals blocked", .serialized)
+@Suite("Editing with signals blocked", .serialized, .slow)
 struct BlockedSignalsTests {
   /// A shell command that replaces the secret with another one; both contain the path of the test's folder.
   private static let change = #"sed s/old/new/ "$1" > "$1.new"; mv "$1.new" "$1""#

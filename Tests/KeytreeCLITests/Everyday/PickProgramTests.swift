@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// `keytree pick` with real pickers, on a terminal and in a window.
-@Suite("Choosing with real programs", .serialized)
+@Suite("Choosing with real programs", .serialized, .waits)
 struct PickProgramTests {
   private static func isInstalled(_ programs: String...) -> Bool {
     programs.allSatisfy { FileManager.default.isExecutableFile(atPath: "/usr/bin/" + $0) }

@@ -13,7 +13,7 @@ import Testing
 /// `$GNUPGHOME`.
 ///
 /// A command that fails leaves the store unchanged, byte for byte.
-@Suite("Everyday transcripts", .serialized)
+@Suite("Everyday transcripts", .serialized, .waits)
 struct StoreTranscriptTests {
   static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     .appendingPathComponent("../../../fixtures/transcripts/everyday").standardizedFileURL

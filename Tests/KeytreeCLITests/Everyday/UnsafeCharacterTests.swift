@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Characters that terminals interpret, that reorder text, or that are invisible (threats T26 and T47).
-@Suite("Unsafe characters", .serialized)
+@Suite("Unsafe characters", .serialized, .slow)
 struct UnsafeCharacterTests {
   /// All characters that no output may contain, except NUL, which no argument can contain.
   static let scalars: [Unicode.Scalar] =

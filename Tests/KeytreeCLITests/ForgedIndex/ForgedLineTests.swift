@@ -52,7 +52,7 @@ struct ForgedLine: Sendable, CustomTestStringConvertible {
   ]
 }
 
-@Suite("A forged line of the index releases nothing", .serialized)
+@Suite("A forged line of the index releases nothing", .serialized, .slow)
 struct ForgedLineTests {
   let world: ForgeryFixture
 

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The record that a member has signed decides where a secret is stored, never a line of the index.
-@Suite("A forged line of the index does not decide where a secret goes", .serialized)
+@Suite("A forged line of the index does not decide where a secret goes", .serialized, .slow)
 struct ForgedStorageTests {
   let world: ForgeryFixture
 

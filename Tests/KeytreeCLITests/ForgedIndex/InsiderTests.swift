@@ -6,7 +6,7 @@ import Testing
 
 /// Bob is a member of `default`. He copies the encrypted file of an item in `ops`, which he cannot read, and signs a
 /// record for it in his own group.
-@Suite("A member of one group gets nothing of another group", .serialized)
+@Suite("A member of one group gets nothing of another group", .serialized, .slow)
 struct InsiderTests {
   let world: ForgeryFixture
   private let planted: ItemRecord

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// A seed or a note is never released as a password.
-@Suite("A field does not become a password", .serialized)
+@Suite("A field does not become a password", .serialized, .slow)
 struct PromotedFieldTests {
   let world: ForgeryFixture
 

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Signals for a command that waits for a git which does not end.
-@Suite(.serialized) struct HangingGitTests {
+@Suite(.serialized, .slow) struct HangingGitTests {
   /// A command, the command of git that hangs, and a signal.
   struct Case: Sendable, CustomTestStringConvertible {
     let words: [String]

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The built program in copied folders whose repository was prepared to run a program.
-@Suite("Hostile repositories of copied stores", .serialized) struct HostileRepositoryTests {
+@Suite("Hostile repositories of copied stores", .serialized, .slow) struct HostileRepositoryTests {
   /// Commands that a user runs in a store that they have copied.
   private static let commands = [
     ["git", "status"], ["git", "log", "-p"], ["sync"], ["git", "diff", "HEAD~1", "HEAD"],

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The built program with stores that an attacker has prepared.
-@Suite("Hostile stores", .serialized) struct HostileStoreTests {
+@Suite("Hostile stores", .serialized, .slow) struct HostileStoreTests {
   /// Commands that a user runs in a store that they have just received; none of them may run anything.
   private static let commands = [
     ["status"], ["find"], ["git", "diff", "HEAD"], ["git", "--no-pager", "log", "-p"], ["check"], ["doctor"],

@@ -7,7 +7,7 @@ import Testing
 /// The test samples the system calls; `KEYTREE_EVERY_FAULT=1` tests every one.
 @Suite(
   "Killed while a store is made",
-  .enabled(if: ProcessesTracer.strace != nil, Comment(rawValue: ProcessesTracer.reason)), .serialized)
+  .enabled(if: ProcessesTracer.strace != nil, Comment(rawValue: ProcessesTracer.reason)), .serialized, .slow)
 struct InitKillTests {
   /// A system call, and the step between the calls that are tested.
   static let calls: [(name: String, stride: Int)] = [

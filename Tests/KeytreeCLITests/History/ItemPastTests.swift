@@ -9,7 +9,7 @@ import OpenPGP
 import TestSupport
 import Testing
 
-@Suite("Items as they were", .serialized)
+@Suite("Items as they were", .serialized, .slow)
 struct ItemPastTests {
   /// The last version that was removed can be signed by a member of another group.
   @Test func `a deleted item that was in several groups is restored only if the group is given`() throws {

@@ -6,7 +6,7 @@ import Testing
 /// secret and no label of either side is lost.
 ///
 /// The test runs a few seeds; `KEYTREE_PLAIN_SEEDS` runs more.
-@Suite("Plain git, random histories", .serialized)
+@Suite("Plain git, random histories", .serialized, .slow)
 struct PlainGitFuzzTests {
   private static let seeds =
     ProcessInfo.processInfo.environment["KEYTREE_PLAIN_SEEDS"].flatMap { UInt64($0) } ?? 3

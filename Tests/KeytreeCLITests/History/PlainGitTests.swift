@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Two clones that are merged by plain git: merge, rebase, cherry-pick, revert and stash call keytree's drivers.
-@Suite("Plain git", .serialized)
+@Suite("Plain git", .serialized, .slow)
 struct PlainGitTests {
   /// Alice's store, a bare repository, and a second clone.
   final class Clones {

@@ -7,7 +7,7 @@ import Testing
 /// The test samples the system calls; `keytree-benchmark sync-faults` tests many more.
 @Suite(
   "An I/O error while a store is synchronized",
-  .enabled(if: ProcessesTracer.strace != nil, Comment(rawValue: ProcessesTracer.reason)), .serialized)
+  .enabled(if: ProcessesTracer.strace != nil, Comment(rawValue: ProcessesTracer.reason)), .serialized, .slow)
 struct SyncErrorTests {
   /// Two clones of one store.
   private struct World {

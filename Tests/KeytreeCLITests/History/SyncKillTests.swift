@@ -7,7 +7,7 @@ import Testing
 /// The test samples the system calls; `KEYTREE_EVERY_FAULT=1` tests every one, and `=10` every tenth.
 @Suite(
   "Killed while synchronizing",
-  .enabled(if: ProcessesTracer.strace != nil, Comment(rawValue: ProcessesTracer.reason)), .serialized)
+  .enabled(if: ProcessesTracer.strace != nil, Comment(rawValue: ProcessesTracer.reason)), .serialized, .slow)
 struct SyncKillTests {
   @Test func `after a kill, the next commands lose no version and make all clones identical`() throws {
     let world = try SyncKillFixture()

@@ -7,7 +7,7 @@ import Testing
 @testable import Interchange
 @testable import KeytreeCLI
 
-@Suite("Nothing of a source disappears", .serialized)
+@Suite("Nothing of a source disappears", .serialized, .slow)
 struct ImportLawTests {
   static func marks(_ kind: Regex<Substring>, in text: String) -> Set<String> {
     Set(text.matches(of: kind).map { String($0.output).lowercased() })

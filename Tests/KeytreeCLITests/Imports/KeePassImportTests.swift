@@ -2,11 +2,12 @@ import Encoding
 import Foundation
 import KeyringModel
 import Secrets
+import TestSupport
 import Testing
 @testable import Interchange
 @testable import KeytreeCLI
 
-@Suite("KeePass's XML in detail", .serialized)
+@Suite("KeePass's XML in detail", .serialized, .slow)
 struct KeePassImportTests {
   private func plan(_ groups: String, meta: String = "") throws -> ImportDraft {
     let text =

@@ -4,7 +4,7 @@ import Testing
 
 /// `keytree-askpass` as a child of the program that asks: a prompt that a server worded must get no answer (threat
 /// T48).
-@Suite("The program that asks for a passphrase", .serialized)
+@Suite("The program that asks for a passphrase", .serialized, .waits)
 struct AskPassCallerTests {
   private let home: ProgramsHome
 

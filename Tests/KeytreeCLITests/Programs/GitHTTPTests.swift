@@ -1,8 +1,9 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Git over real HTTP with basic authentication, with keytree as its credential helper.
-@Suite(.enabled(if: GitHTTPServer.backend != nil, "git has no http-backend here"), .serialized)
+@Suite(.enabled(if: GitHTTPServer.backend != nil, "git has no http-backend here"), .serialized, .slow)
 struct GitHTTPTests {
   private static let password = "p w\"'$\\=%é&+/?#"
 

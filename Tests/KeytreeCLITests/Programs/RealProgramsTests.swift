@@ -1,8 +1,9 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Programs that run a command and read a password from it, each with the one line of configuration that it needs.
-@Suite(.serialized) struct RealProgramsTests {
+@Suite(.serialized, .slow, .waits) struct RealProgramsTests {
   /// A secret with characters that are special in programs, shells and formats.
   static let secret = "open  se\"s'a$me\\ é"
   private let home: ProgramsHome

@@ -7,7 +7,7 @@ import Testing
 @testable import KeytreeCLI
 @testable import Personalities
 
-@Suite("The program under the name security", .serialized)
+@Suite("The program under the name security", .serialized, .slow)
 struct SecurityProgramTests {
   @Test(
     "the name of the program selects the personality security",

@@ -5,7 +5,7 @@ import KeytreeCLI
 import TestSupport
 import Testing
 
-@Suite("keytree group, who and sync of a team", .serialized)
+@Suite("keytree group, who and sync of a team", .serialized, .slow)
 struct GroupCommandTests {
   private let team: TeamMachines
 

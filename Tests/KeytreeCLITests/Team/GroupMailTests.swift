@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Tests `group add` with the mail address of a key in the user's own GnuPG keyring.
-@Suite(.serialized) struct GroupMailTests {
+@Suite(.serialized, .slow) struct GroupMailTests {
   private let team: TeamMachines
 
   init() throws {

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Tests people who clone a store before an admin has added them, with real GnuPG and git.
-@Suite(.serialized) struct NewcomerTests {
+@Suite(.serialized, .slow) struct NewcomerTests {
   private let team: TeamMachines
 
   init() throws { team = try TeamMachines([.alice, .bob, .carol]) }

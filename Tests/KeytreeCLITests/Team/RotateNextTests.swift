@@ -7,7 +7,7 @@ import Terminal
 import TestSupport
 import Testing
 
-@Suite("keytree rotate next", .serialized)
+@Suite("keytree rotate next", .serialized, .slow)
 struct RotateNextTests {
   @Test("rotate next requires a terminal, and says so before it reads anything")
   func terminal() throws {

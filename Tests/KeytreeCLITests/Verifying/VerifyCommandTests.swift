@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// The built program with stores, commits and pushes, on a machine without any key.
-@Suite("Verify", .serialized) struct VerifyCommandTests {
+@Suite("Verify", .serialized, .slow) struct VerifyCommandTests {
   @Test func `each kind of damage is found in the folder, in a commit, and in a push`() throws {
     let world = try VerifyFixture()
     for sabotage in VerifySabotage.policies + VerifySabotage.files + VerifySabotage.commits {

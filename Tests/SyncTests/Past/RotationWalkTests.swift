@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Tests two clones with all kinds of changes, while people join and leave.
-@Suite(.serialized) struct RotationWalkTests {
+@Suite(.serialized, .slow) struct RotationWalkTests {
   @Test("the list matches the history, read by another method", arguments: 1...3 as ClosedRange<UInt64>)
   func walk(seed: UInt64) throws {
     var walk = try RotationWalk(seed: seed)

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Compares random commands of three people at two machines with a model: no secret is lost, and no file has a reader
@@ -23,13 +24,13 @@ import Testing
     try simulation.run(60)
   }
 
-  @Test(.enabled(if: environment["KEYTREE_SLOW"] != nil))
+  @Test(.slow)
   func `nothing is lost in some minutes of random commands with GnuPG`() throws {
     var simulation = Simulation(seed: 1, in: try SimulatedWorld(usesGnuPG: true))
     try simulation.run(30)
   }
 
-  @Test(.enabled(if: environment["KEYTREE_SLOW"] != nil), arguments: seeds)
+  @Test(.slow, arguments: seeds)
   func `nothing is lost in a day of random commands`(seed: UInt64) throws {
     var simulation = Simulation(seed: seed, in: try SimulatedWorld())
     try simulation.run(Self.length)

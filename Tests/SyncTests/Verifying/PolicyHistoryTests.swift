@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Tests histories of policies that are made with real git and signed by a stand-in for GnuPG.
-@Suite("Policies of a history", .serialized) struct PolicyHistoryTests {
+@Suite("Policies of a history", .serialized, .slow) struct PolicyHistoryTests {
   /// The steps of a history, and its problems.
   struct Story: Sendable, CustomTestStringConvertible {
     let testDescription: String
