@@ -6,7 +6,8 @@ import Testing
 ///
 /// The test samples the system calls; `KEYTREE_EVERY_FAULT=1` tests every one. `keytree-benchmark kill-sweep` does the
 /// same for more commands, and also kills the programs that the command starts.
-@Suite(.enabled(if: ProcessesTracer.strace != nil, Comment(rawValue: ProcessesTracer.reason)), .serialized, .slow)
+@Suite(
+  .enabled(if: ProcessesTracer.strace != nil, Comment(rawValue: ProcessesTracer.reason)), .serialized, .slow)
 struct ProcessesKillTests {
   /// A change, with the states that are valid after it was interrupted.
   enum Change: CaseIterable {
