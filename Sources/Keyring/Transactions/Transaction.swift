@@ -329,7 +329,9 @@ struct Transaction: ~Copyable {
 
   private static func synchronize(_ folders: Set<String>, in tree: FileTree) throws(FileError) {
     if folders.count > crowd { return try tree.synchronizeAll() }
-    for folder in folders.sorted() where try tree.status(folder) != nil {
+    // The root, which has no status of its own, has the names of new top-level folders.
+    for folder in folders.sorted() {
+      if !folder.isEmpty, try tree.status(folder) == nil { continue }
       try tree.synchronizeDirectory(folder)
     }
   }
