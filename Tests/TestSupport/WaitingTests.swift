@@ -1,31 +1,34 @@
-internal import Dispatch
-package import Testing
+// A build without tests does not find Testing.
+#if canImport(Testing)
+  internal import Dispatch
+  package import Testing
 
-/// Runs the tests of a suite on threads of their own, because they mostly wait: for a prompt, a timer or another
-/// program.
-///
-/// All other tests share as many threads as the machine has processors, and a test that blocks its thread delays them.
-package struct WaitingTests: SuiteTrait, TestTrait, TestScoping {
-  package var isRecursive: Bool { true }
+  /// Runs the tests of a suite on threads of their own, because they mostly wait: for a prompt, a timer or another
+  /// program.
+  ///
+  /// All other tests share as many threads as the machine has processors, and a test that blocks its thread delays them.
+  package struct WaitingTests: SuiteTrait, TestTrait, TestScoping {
+    package var isRecursive: Bool { true }
 
-  package func provideScope(
-    for test: Test, testCase: Test.Case?, performing function: @concurrent @Sendable () async throws -> Void
-  ) async throws {
-    try await withTaskExecutorPreference(Threads.shared) { try await function() }
-  }
+    package func provideScope(
+      for test: Test, testCase: Test.Case?, performing function: @concurrent @Sendable () async throws -> Void
+    ) async throws {
+      try await withTaskExecutorPreference(Threads.shared) { try await function() }
+    }
 
-  private final class Threads: TaskExecutor {
-    static let shared = Threads()
-    private let queue = DispatchQueue(label: "waiting tests", attributes: .concurrent)
+    private final class Threads: TaskExecutor {
+      static let shared = Threads()
+      private let queue = DispatchQueue(label: "waiting tests", attributes: .concurrent)
 
-    func enqueue(_ job: consuming ExecutorJob) {
-      let job = UnownedJob(job)
-      queue.async { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+      func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        queue.async { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+      }
     }
   }
-}
 
-extension Trait where Self == WaitingTests {
-  /// Runs the tests on threads of their own, because they mostly wait.
-  package static var waits: Self { WaitingTests() }
-}
+  extension Trait where Self == WaitingTests {
+    /// Runs the tests on threads of their own, because they mostly wait.
+    package static var waits: Self { WaitingTests() }
+  }
+#endif
