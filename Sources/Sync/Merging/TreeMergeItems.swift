@@ -74,7 +74,7 @@ extension TreeMerge {
       chosen[path] = proof(of: mine[path]?.verified, or: other, since: base[path])
     }
     let renewed = Renewals(
-      ours: try ownItems(mine, notIn: contents, files), theirs: removed.paths)
+      ours: ownItems(mine, notIn: contents, files), theirs: removed.paths)
     try place(merged, but: untouched, signing: renewed, files, mine, chosen, into: &result)
     let foreign = ForeignFileMerge(
       files: files, base: bases[0], ours: ours.commit, theirs: theirs.commit, mine: mine,
@@ -109,7 +109,7 @@ extension TreeMerge {
     }
   }
 
-  /// The paths of items whose signer is no member any more, so that this user signs them again.
+  /// The paths of items whose signer is no longer a member, so that this user signs them again.
   private struct Renewals {
     var ours: Set<ItemPath>
     var theirs: Set<ItemPath>
@@ -121,14 +121,15 @@ extension TreeMerge {
   /// signer may not have been able to read them. All other machines would refuse them with the old signature.
   private func ownItems(
     _ mine: [ItemPath: ItemFiles.Content], notIn contents: [ItemPath: ItemFiles.Content], _ files: ItemFiles
-  ) throws -> Set<ItemPath> {
+  ) -> Set<ItemPath> {
     if judge === keyring { return [] }
-    let accepted = try files.items(at: ours.commit, [judge])
     return Set(
       mine.compactMap { path, content -> ItemPath? in
-        guard let version = content.verified, accepted[path]?.isDistrusted ?? false,
+        guard let version = content.verified,
+          !judge.policy.isMember(version.signer, ofAny: [version.record.group]),
           contents[path]?.verified?.record != version.record,
-          let secret = files.secret(path, at: ours.commit), judge.canSign(for: version.record.group, secret)
+          let secret = original(of: version.record, at: [ours.commit] + bases, files),
+          judge.canSign(for: version.record.group, secret)
         else { return nil }
         return path
       })
@@ -184,10 +185,7 @@ extension TreeMerge {
     }
     func isUnsigned(_ record: ItemRecord, _ side: MergeSide?) -> Bool {
       guard let side else { return true }
-      // If the remote's change was refused, its version is that of the base, as the local one may be.
-      let isOwn = side == .ours || mine[record.path]?.verified?.record == record
-      return (isOwn && renewals.ours.contains(record.path))
-        || (side == .theirs && renewals.theirs.contains(record.path))
+      return (side == .ours ? renewals.ours : renewals.theirs).contains(record.path)
     }
     let items = merged.items.filter { isUnsigned($0.record, $0.recordSide) }.map(\.record)
     let copies = merged.copies.filter { isUnsigned($0.record, $0.side) }.map(\.record)
