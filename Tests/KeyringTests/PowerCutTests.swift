@@ -1,6 +1,7 @@
 import Keyring
 import KeyringModel
 import Secrets
+import Synchronization
 import TestSupport
 import Testing
 
@@ -28,6 +29,48 @@ import Testing
       }
     }
     print("power cuts: \(change): \(operations) operations, \(disks.count) states")
+  }
+
+  @Test(
+    "after a kill, and a power cut in the recovery, every item is its old or its new version",
+    arguments: [StoreChange.update, .keepHere, .delete, .rename])
+  func cutRecovery(_ change: StoreChange) throws {
+    let store = StandInStore()
+    try change.prepare(store)
+    let before = try StoreChange.contents(of: store)
+    let power = PowerCut(of: store.path)
+    let isKilled = Mutex(false)
+    // The record of the transaction has its name, and its folder is not flushed.
+    #expect(throws: KeyringError.self) {
+      try change.perform(on: store) { operation, path in
+        let dies = isKilled.withLock { $0 }
+        if operation == .rename, path.hasSuffix("/commit.json") { isKilled.withLock { $0 = true } }
+        return dies ? .fail(4) : power.plan(operation, path)
+      }
+    }
+    _ = try store.open(faults: power.plan).find(Query())
+    let (operations, disks) = power.finish(isDone: false)
+    #expect(disks.count > operations)
+    for disk in disks {
+      do {
+        try power.restore(disk)
+        try expect(change, [before, change.expected(before)], in: store, "\(change), \(disk)")
+      } catch {
+        Issue.record("\(change), \(disk): \(error)")
+      }
+    }
+  }
+
+  @Test func `without the flush of the root a power cut loses the item of a new folder`() throws {
+    let store = StandInStore()
+    try StoreChange.keepHere.prepare(store)
+    let power = PowerCut(of: store.path, ignoring: { $0 == .synchronizeDirectory && $1.isEmpty })
+    try StoreChange.keepHere.perform(on: store, faults: power.plan)
+    let isLost = try power.finish().disks.filter(\.isDone).contains { disk in
+      try power.restore(disk)
+      return try store.open().find(Query(text: "a.example")).items.isEmpty
+    }
+    #expect(isLost)
   }
 
   /// Runs the next command, and expects one of some contents and no finding.

@@ -69,14 +69,18 @@ package final class PowerCut: Sendable {
   private static let root = 0
   private let folder: String
   private let samples: @Sendable (Int) -> Bool
+  private let ignored: @Sendable (FileOperation, String) -> Bool
   private let state = Mutex(Recording())
 
   /// - Parameters:
   ///   - folder: The folder, whose content counts as flushed.
-  ///   - samples: Returns true for the numbers of operations after which the power is cut. The end of the change is
-  ///     always one.
-  package init(of folder: String, samples: @escaping @Sendable (Int) -> Bool = { _ in true }) {
-    (self.folder, self.samples) = (folder, samples)
+  ///   - samples: Returns true for the numbers of operations after which the power is cut. It is also cut at the end.
+  ///   - ignored: Returns true for a flush that has no effect, so that a test can show what it would miss.
+  package init(
+    of folder: String, samples: @escaping @Sendable (Int) -> Bool = { _ in true },
+    ignoring ignored: @escaping @Sendable (FileOperation, String) -> Bool = { _, _ in false }
+  ) {
+    (self.folder, self.samples, self.ignored) = (folder, samples, ignored)
     state.withLock { state in
       read(into: &state)
       flushAll(&state)
@@ -96,10 +100,11 @@ package final class PowerCut: Sendable {
 
   /// Ends the recording.
   ///
+  /// - Parameter isDone: True if the change was reported as done.
   /// - Returns: The number of operations, and all states.
-  package func finish() -> (operations: Int, disks: [Disk]) {
+  package func finish(isDone: Bool = true) -> (operations: Int, disks: [Disk]) {
     state.withLock { state in
-      complete(&state, isDone: true)
+      complete(&state, isDone: isDone)
       return (state.count, state.disks)
     }
   }
@@ -125,7 +130,7 @@ package final class PowerCut: Sendable {
       first[node.number] = place
       guard
         files.createFile(atPath: place, contents: Data(content), attributes: [.posixPermissions: 0o600])
-      else { throw GnuPGFailure(text: "cannot write \(place)") }
+      else { throw CocoaError(.fileWriteUnknown) }
     }
   }
 
@@ -145,7 +150,7 @@ package final class PowerCut: Sendable {
     }
     if let (operation, path) = state.pending {
       state.count += 1
-      flush(operation, path, &state)
+      if !ignored(operation, path) { flush(operation, path, &state) }
     }
     if isDone || samples(state.count) { addDisks(&state, isDone: isDone) }
   }
@@ -205,7 +210,7 @@ package final class PowerCut: Sendable {
 
   // MARK: States
 
-  /// What becomes of the content of a file that was not flushed.
+  /// The loss of content that was not flushed.
   private enum Loss: CaseIterable { case nothing, half, everything }
 
   private func addDisks(_ state: inout Recording, isDone: Bool) {
@@ -235,9 +240,9 @@ package final class PowerCut: Sendable {
     for index in choice.sorted() where state.updates[index].folder == number {
       for (name, target) in state.updates[index].names { names[name] = target }
     }
-    for (name, target) in names {
+    for (name, target) in names.sorted(by: { $0.key < $1.key }) {
       let path = prefix + name
-      // A number without content is a folder, of which not even its existence must be on disk.
+      // A number without content is a folder.
       guard let content = state.contents[target] else {
         // A folder that has two names because only one side of its move is on disk has its content once.
         if nodes.values.contains(where: { $0.number == target }) { continue }

@@ -207,6 +207,12 @@ struct Transaction: ~Copyable {
       guard try files(applies(record, folder: folder, in: tree)) else {
         throw .transactionOutdated(folder: folder)
       }
+      // The writer may have been killed before it flushed the record. Otherwise a power cut could keep files that are
+      // placed now, and lose the record.
+      try files { () throws(FileError) in
+        try tree.synchronizeDirectory(folder)
+        try tree.synchronizeDirectory(StoreLayout.work)
+      }
       try apply(
         record, folder: folder, in: tree, under: lock, number: nil,
         subject: "finish an interrupted change")
