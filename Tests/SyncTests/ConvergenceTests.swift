@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Tests that clones become equal after changes that the simulation has found to be repeated for ever, or lost.
-@Suite struct ConvergenceTests {
+@Suite(.slow) struct ConvergenceTests {
   @Test func `two signatures of one record do not replace each other`() throws {
     let clones = try SyncClones()
     let item = try clones.add(0, "a.example", "me")

@@ -3,10 +3,11 @@
   internal import Dispatch
   package import Testing
 
-  /// Runs the tests of a suite on threads of their own, because they mostly wait: for a prompt, a timer or another
-  /// program.
+  /// Runs the tests of a suite outside of the threads that tests share, because they mostly wait: for a prompt, a timer
+  /// or another program.
   ///
-  /// All other tests share as many threads as the machine has processors, and a test that blocks its thread delays them.
+  /// These are as many threads as the machine has processors, and a test that blocks one delays all others. Dispatch
+  /// starts another thread for its queue if the others wait.
   package struct WaitingTests: SuiteTrait, TestTrait, TestScoping {
     package var isRecursive: Bool { true }
 
@@ -28,7 +29,7 @@
   }
 
   extension Trait where Self == WaitingTests {
-    /// Runs the tests on threads of their own, because they mostly wait.
+    /// Runs the tests outside of the threads that tests share, because they mostly wait.
     package static var waits: Self { WaitingTests() }
   }
 #endif

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The built service with a key that has a passphrase, and a scripted pinentry.
-@Suite(.enabled(if: TestBus.program != nil, Comment(rawValue: TestBus.reason)), .serialized, .waits)
+@Suite(.enabled(if: TestBus.program != nil, Comment(rawValue: TestBus.reason)), .serialized, .waits, .slow)
 struct DesktopPromptTests {
   private static let unlocked: [BusValue] = [
     .boolean(false), .variant(.objectPaths([DesktopUser.collection])),

@@ -3,7 +3,7 @@ import Testing
 import TestSupport
 
 /// Several programs that store credentials concurrently.
-@Suite(.serialized) struct ProgramsAtOnceTests {
+@Suite(.serialized, .slow) struct ProgramsAtOnceTests {
   @Test func `all of twelve credentials that docker stores concurrently exist`() throws {
     let home = try ProgramsHome()
     try ThreadGroup.run(12) { member in

@@ -60,14 +60,7 @@ extension SimulatedWorld {
   ///
   /// - Returns: True if the store has changed.
   private func reapply(_ seat: SimulatedSeat) throws -> Bool {
-    let rebase: PolicyRebase
-    do {
-      rebase = try Keyring.reapply(at: seat.path, host: seat.host, past: try seat.past())
-    } catch KeyringError.policyNotTrusted(.badSignature) {
-      // A person whom this machine has removed has signed a policy of the remote.
-      try trust(seat)
-      return false
-    }
+    let rebase = try Keyring.reapply(at: seat.path, host: seat.host, past: try seat.past())
     if rebase.edits.isEmpty {
       try rebase.keyring.accept()
       return false
