@@ -3,7 +3,8 @@ import TestSupport
 import Testing
 
 /// A secret that is passed between keytree and other programs, in pipes and in the environment that `run` creates.
-@Suite(.enabled(if: ProcessesTracer.strace != nil, Comment(rawValue: ProcessesTracer.reason)), .serialized)
+@Suite(
+  .enabled(if: ProcessesTracer.strace != nil, Comment(rawValue: ProcessesTracer.reason)), .serialized, .slow)
 struct ProcessesHandoverTests {
   /// A call of one program by another one. Each step continues from the state after the previous one.
   struct Step: Sendable {

@@ -94,7 +94,7 @@ struct GitCommandTests {
   }
 }
 
-@Suite("Processes with a history", .serialized)
+@Suite("Processes with a history", .serialized, .slow)
 struct ProcessesHistoryTests {
   @Test func `all items that eight processes add concurrently are in the history`() throws {
     let program = try ProcessesProgram()
