@@ -12,6 +12,15 @@ enum SecretPages {
   /// - Returns: A zeroed block of at least that size, and a Boolean value that indicates whether it is kept out of swap.
   static func allocate(_ capacity: Int) -> (block: UnsafeMutableRawBufferPointer, isLocked: Bool) {
     guard capacity > 0 else { return unsafe (UnsafeMutableRawBufferPointer(start: nil, count: 0), true) }
+    #if FUZZING
+      // The system calls below would take most of the time of a fuzzer.
+      return unsafe (UnsafeMutableRawBufferPointer(start: calloc(1, capacity), count: capacity), true)
+    #else
+      return unsafe map(capacity)
+    #endif
+  }
+
+  private static func map(_ capacity: Int) -> (block: UnsafeMutableRawBufferPointer, isLocked: Bool) {
     let page = max(Int(sysconf(Int32(_SC_PAGESIZE))), 4096)
     let size = (capacity + page - 1) / page * page
     let start = unsafe mmap(nil, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
@@ -31,7 +40,11 @@ enum SecretPages {
   static func release(_ block: UnsafeMutableRawBufferPointer) {
     guard let start = block.baseAddress else { return }
     unsafe keytree_wipe(start, block.count)
-    // Fails only for an invalid address, and `allocate` returns none.
-    _ = unsafe munmap(start, block.count)
+    #if FUZZING
+      unsafe free(start)
+    #else
+      // Fails only for an invalid address, and `allocate` returns none.
+      _ = unsafe munmap(start, block.count)
+    #endif
   }
 }
