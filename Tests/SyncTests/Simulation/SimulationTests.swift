@@ -35,5 +35,8 @@ import Testing
     var simulation = Simulation(seed: seed, in: try SimulatedWorld())
     try simulation.run(Self.length)
     print("seed \(seed): \(simulation.counts)")
+    if Self.environment["KEYTREE_SIMULATION_LOG"] != nil {
+      print(simulation.log.joined(separator: "\n"))
+    }
   }
 }
