@@ -30,6 +30,7 @@ enum GitErrors {
     (GitError.unmerged(paths: [evil, "b"]), .gitFailed), (GitError.unmerged(paths: [evil]), .gitFailed),
     (SyncError.unsafePath(evil), .damaged), (SyncError.bothChanged([evil]), .gitFailed),
     (SyncError.policiesDiverged, .gitFailed),
+    (SyncError.cannotReapply(.badSignature), .policyNotTrusted),
     (SyncError.uncommitted(Array(repeating: evil, count: 7)), .gitFailed),
     (SyncError.severalBranches(url: evil, [evil, "b"], hasDefault: false), .ambiguous),
     (SyncError.severalBranches(url: evil, [evil, "b"], hasDefault: true), .ambiguous),

@@ -60,6 +60,14 @@ extension ErrorReport {
         hint:
           "an admin can run `keytree sync --reapply`, which accepts the remote changes and applies yours on top"
       )
+    case .cannotReapply(let reason):
+      self.init(
+        .policyNotTrusted,
+        "nothing was merged: your changes of people and groups cannot be reapplied, because the policy of the remote "
+          + "is not trusted: \(reason.message)",
+        hint:
+          "an admin can run `keytree sync --keep-policy`, which drops the changes of people and groups on the remote"
+      )
     case .uncommitted(let paths):
       self.init(
         .gitFailed, "nothing was merged: \(Self.list(paths)) has changes that keytree did not make",

@@ -289,6 +289,9 @@ public struct WriteTransaction: ~Copyable {
   /// - Parameter copy: The conflict copy to replace; nil for a new one.
   mutating func put(_ item: PreparedItem, replacing copy: ConflictCopy?) { copies.append((copy, item, nil)) }
 
+  /// Stages a file that is not an item.
+  mutating func put(_ bytes: [UInt8], asFile path: String) { files.append((path, bytes)) }
+
   /// Stages the removal of a file that is not an item.
   mutating func removeFile(_ path: String) { files.append((path, nil)) }
 

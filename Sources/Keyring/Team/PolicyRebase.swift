@@ -48,14 +48,35 @@ extension Keyring {
   ) throws(KeyringError) -> PolicyRebase {
     let tree = try StoreFolder.open(path)
     let mine = try TrustedPolicy(in: tree, stateBase: host.stateBase)
-    let last = try PolicyAcceptance.step(in: tree)
+    return try rebase(mine, onto: try PolicyAcceptance.step(in: tree), in: tree, host: host, past: past)
+  }
+
+  /// Finds the edits to apply on top of a policy that is not in the store yet, like ``reapply(at:host:past:)``.
+  ///
+  /// - Parameters:
+  ///   - step: The remote's policy.
+  ///   - past: The policies in the history, with those of the remote.
+  /// - Returns: The edits. The keyring of the result verifies the items of the remote.
+  /// - Throws: The errors of ``reapply(at:host:past:)``.
+  package func rebase(
+    onto step: PolicyStep, past: HistoricalPolicies
+  ) throws(KeyringError) -> PolicyRebase {
+    let mine = try TrustedPolicy(in: tree, stateBase: host.stateBase)
+    return try Self.rebase(mine, onto: step, in: tree, host: host, past: past)
+  }
+
+  private static func rebase(
+    _ mine: TrustedPolicy, onto last: PolicyStep, in tree: FileTree, host: HostContext,
+    past: HistoricalPolicies
+  ) throws(KeyringError) -> PolicyRebase {
     let engine = host.engine(for: mine.policy.keyring, keys: mine.keys)
     let ancestors = Dictionary(
       mine.policy.ancestors(in: past).map { ($0.digest, $0) }, uniquingKeysWith: { first, _ in first })
     let own = ContentDigest(of: mine.policy.encode())
     if last.digest == own {
       return PolicyRebase(
-        accepted: mine.policy, keyring: try open(at: path, host: host), edits: [], dropped: [], keys: [:])
+        accepted: mine.policy, keyring: try open(in: tree, host: host) { HistoricalPolicies([]) }, edits: [],
+        dropped: [], keys: [:])
     }
     if let old = ancestors[last.digest] {
       // The store has an ancestor of the accepted policy: an old version was restored.

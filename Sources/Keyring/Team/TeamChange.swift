@@ -131,6 +131,24 @@ extension Keyring {
     try reseal(in: groups, addsReaders: false, progress: progress)
   }
 
+  /// Writes the list of recipients for other programs if it is not that of the policy. A merge leaves it unchanged while
+  /// the new policy is not accepted.
+  ///
+  /// - Returns: True if the file has changed.
+  /// - Throws: The errors of `make(_:subject:progress:)`.
+  package func renewPassRecipients() throws(KeyringError) -> Bool {
+    try requireTrust()
+    let (path, wanted) = (StoreLayout.passRecipients, policy.passRecipients)
+    // `check` reports a file that cannot be read.
+    guard let bytes = try? tree.read(path, limit: StoreLayout.smallFileLimit), bytes != wanted else {
+      return false
+    }
+    try transaction(subject: "renew the recipients for other programs") { changes throws(KeyringError) in
+      changes.put(wanted, asFile: path)
+    }
+    return true
+  }
+
   private func reseal(
     in groups: Set<String>?, addsReaders: Bool, progress: @escaping @Sendable (Int, Int) -> Void
   ) throws(KeyringError) -> (count: Int, waiting: [ItemRecord]) {

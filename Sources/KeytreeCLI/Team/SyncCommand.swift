@@ -1,5 +1,6 @@
 internal import Arguments
 internal import CommandSupport
+internal import Encoding
 internal import Keyring
 internal import KeyringModel
 internal import Sync
@@ -15,6 +16,10 @@ enum SyncCommand: Command {
     "reapply",
     help: "accept the people and groups of the remote, and reapply your changes of them on top")
 
+  static let keepPolicy = OptionDeclaration(
+    "keep-policy",
+    help: "keep your people and groups, and drop the concurrent changes of them on the remote")
+
   static let history = HistoryUse.before
 
   static let declaration = CommandDeclaration(
@@ -27,7 +32,9 @@ enum SyncCommand: Command {
       "Nothing is decrypted. A change that no member of the item's group has signed is refused by name and reverted "
         + "for everyone; all other changes are merged.",
       "If people or groups were changed on both sides, nothing is merged; `--reapply` accepts those of the remote, if "
-        + "an admin has signed them, and reapplies your changes on top. Items that are encrypted to recipients other "
+        + "an admin has signed them, and reapplies your changes on top. `--keep-policy` drops those of the remote, for "
+        + "example because they were made by a person whom you have removed; it shows them and asks before it gives "
+        + "access to someone, and every other machine must accept your policy with `keytree trust`. Items that are encrypted to recipients other "
         + "than the members of their groups after a merge are re-encrypted.",
       "Until the policy was accepted on this machine, the command only receives what the remote has, such as the policy "
         + "with which an admin has added you. It then reports that the policy must be accepted with `keytree trust`, "
@@ -35,7 +42,7 @@ enum SyncCommand: Command {
       "If a branch has lost commits since the last sync, nothing is merged, because a removal may have been undone. "
         + "The command never prompts without a terminal, or with `--no-input`.",
     ],
-    options: [pullOnly, acceptRewritten, reapply],
+    options: [pullOnly, acceptRewritten, reapply, keepPolicy],
     examples: [
       Example("keytree sync", "makes the store and the remote identical"),
       Example("keytree sync --pull-only --no-input", "for a machine that only reads"),
@@ -46,7 +53,9 @@ enum SyncCommand: Command {
     var options = Synchronization.Options()
     options.pullsOnly = call.arguments.has(pullOnly)
     options.acceptsRewritten = call.arguments.has(acceptRewritten)
-    options.takesTheirPolicy = call.arguments.has(reapply)
+    if call.arguments.has(reapply), call.arguments.has(keepPolicy) {
+      throw call.misuse(.conflict(reapply.display, keepPolicy.display))
+    }
     options.asksPerson = call.mayAsk
     let keyring: Keyring
     do {
@@ -61,13 +70,23 @@ enum SyncCommand: Command {
       throw GitError.noRepository(store: try call.storePath())
     }
     try call.setUp(repository)
-    var report = try synchronize(call, keyring, repository, options)
+    var report: Synchronization.Report
+    do {
+      report = try synchronize(call, keyring, repository, options)
+    } catch SyncError.policiesDiverged where call.arguments.has(reapply) || call.arguments.has(keepPolicy) {
+      let merge = PolicyMerge(call)
+      options.policy =
+        call.arguments.has(reapply)
+        ? .theirs(try merge.acceptRemote(in: repository))
+        : .ours(dropping: try merge.dropRemote(in: repository))
+      report = try synchronize(call, try call.openKeyring(), repository, options)
+    }
     let (changed, problem) = try settlePeople(&report, options, call)
     let current = try call.openKeyring()
     if changed || (report.isUnsent && current.distrust == nil) {
       try call.commitPending()
       // The remote's policy was accepted, and the local changes were reapplied on top of it.
-      options.takesTheirPolicy = false
+      options.policy = .none
       report.add(try synchronize(call, current, repository, options))
     }
     SyncReport(report, pullsOnly: options.pullsOnly).print(call)
@@ -85,7 +104,10 @@ enum SyncCommand: Command {
     _ report: inout Synchronization.Report, _ options: Synchronization.Options, _ call: CommandCall
   ) throws -> (hasChanged: Bool, problem: ExitCode?) {
     var hasChanged = false
-    if call.arguments.has(reapply) { hasChanged = try PolicyMerge(call).run() }
+    if call.arguments.has(reapply) {
+      let confirmed = if case .theirs(let digest) = options.policy { digest } else { nil as ContentDigest? }
+      hasChanged = try PolicyMerge(call).run(confirmed: confirmed)
+    }
     // With `--pull-only` nothing is re-encrypted, because nothing is sent.
     if options.pullsOnly { return (hasChanged, nil) }
     let keyring = try call.openKeyring()
@@ -94,6 +116,7 @@ enum SyncCommand: Command {
     guard keyring.distrust == nil, keyring.policy.isMember(keyring.ownFingerprint) else {
       return (hasChanged, nil)
     }
+    if try keyring.renewPassRecipients() { hasChanged = true }
     let progress = WorkProgress("encrypt", console: call.console)
     do {
       defer { progress.finish() }
@@ -102,8 +125,8 @@ enum SyncCommand: Command {
         progress.advance(to: $0, of: $1)
       }
       report.resealed += count
-      // With `--reapply` the user has already seen the new members.
-      if call.arguments.has(reapply), !waiting.isEmpty {
+      // With these options the user has already seen the new members.
+      if call.arguments.has(reapply) || call.arguments.has(keepPolicy), !waiting.isEmpty {
         report.resealed += try keyring.reencryptOutdated(in: own) { progress.advance(to: $0, of: $1) }
         return (true, nil)
       }

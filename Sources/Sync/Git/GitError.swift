@@ -1,4 +1,4 @@
-internal import Keyring
+package import Keyring
 package import KeyringModel
 package import Subprocess
 
@@ -76,6 +76,8 @@ package enum SyncError: Error, Equatable, Sendable {
   case bothChanged([String])
   /// People or groups were changed on both sides.
   case policiesDiverged
+  /// The local changes of people or groups cannot be reapplied, because the policy of the remote is not trusted.
+  case cannotReapply(PolicyDistrust)
   /// Files differ from the last commit, and a merge would replace them.
   case uncommitted([String])
   /// The cloned repository has no store at its top.

@@ -21,8 +21,8 @@ package struct TreeMerge {
   let misplaced: [String: String]
   let keyring: Keyring
   let judge: Keyring
-  /// True if the remote's policy and key files are used when both sides have changed them.
-  package var takesTheirPolicy = false
+  /// The side whose policy and key files are used if both sides have changed the policy; nil for neither.
+  package var policySide: MergeSide?
 
   /// Creates a merge.
   ///

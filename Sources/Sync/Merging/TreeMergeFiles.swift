@@ -13,7 +13,9 @@ extension TreeMerge {
       let inStore = path.hasPrefix(prefix) ? String(path.dropFirst(prefix.count)) : ""
       if isMadeFromItems(inStore) { continue }
       let isOfPolicy = [StoreLayout.policy, StoreLayout.policySignature].contains(inStore)
-      let isTaken = takesTheirPolicy && (isOfPolicy || inStore.hasPrefix("\(StoreLayout.keys)/"))
+      let isAboutPeople = isOfPolicy || inStore.hasPrefix("\(StoreLayout.keys)/")
+      if policySide == .ours, isAboutPeople { continue }
+      let isTaken = policySide == .theirs && isAboutPeople
       if let mine = ours.changes.entries[path], !isTaken {
         if mine.name != entry.name {
           if StoreLayout.isForeignFile(inStore) {

@@ -12,14 +12,25 @@ package struct Synchronization {
     package var pullsOnly = false
     /// True if a remote branch is merged even if it has lost commits.
     package var acceptsRewritten = false
-    /// True if the remote's policy is used when both sides have changed it, so that the local changes can be applied
-    /// again.
-    package var takesTheirPolicy = false
+    /// The policy that is used if both sides have changed it.
+    package var policy = PolicyChoice.none
     /// True if git and ssh may ask the user at the terminal.
     package var asksPerson = false
     /// The number of attempts if other clones push at the same time.
     package var attempts = 10
     package init() {}
+  }
+
+  /// The policy that a merge uses if both sides have changed it.
+  package enum PolicyChoice: Sendable, Equatable {
+    /// None: nothing is merged.
+    case none
+    /// That of the remote with this digest, so that the local changes can be applied again. It must be one on which
+    /// they can be.
+    case theirs(ContentDigest)
+    /// That of this clone. The digest is that of the remote's policy whose changes are dropped; another one is not
+    /// dropped.
+    case ours(dropping: ContentDigest)
   }
 
   /// The result of a synchronization.
@@ -106,7 +117,7 @@ package struct Synchronization {
   ///   run is needed because the merge brought a new policy.
   /// - Throws: `KeyringError` with `busy` if another process synchronizes; `noRemote`; `anotherStore`; `rewritten` if
   ///   the remote has lost commits; `tooBusy` if others pushed first in every attempt; `foreignPolicy`;
-  ///   `policiesDiverged`; and the errors of merging, git and the store. Steps that were completed before an error are
+  ///   `policiesDiverged`; `cannotReapply`; and the errors of merging, git and the store. Steps that were completed before an error are
   ///   not reverted.
   package func run() throws -> Report {
     try GitTurn.take(.synchronization, in: repository, tree, timeout: timeout) {
@@ -285,6 +296,19 @@ package struct Synchronization {
     return try PolicyHistoryReader(in: repository).step(at: commit)
   }
 
+  /// Finds the local changes of people and groups to apply on top of the policy of the remote.
+  ///
+  /// - Throws: `cannotReapply` if that policy is not trusted; the errors of `Keyring.rebase(onto:past:)`.
+  package static func rebase(
+    _ keyring: Keyring, onto step: PolicyStep, in policies: PolicyHistoryReader
+  ) throws -> PolicyRebase {
+    do {
+      return try keyring.rebase(onto: step, past: try policies.steps())
+    } catch KeyringError.policyNotTrusted(let reason) {
+      throw SyncError.cannotReapply(reason)
+    }
+  }
+
   /// Returns the result of the merge of two commits.
   ///
   /// - Throws: `KeyringError` with `policyNotTrusted` if no policy was accepted and the local branch has commits of its
@@ -297,12 +321,27 @@ package struct Synchronization {
       guard bases == [head] else { throw KeyringError.policyNotTrusted(.notPinned) }
       return try UnacceptedFiles(from: head, to: theirs, in: repository).files()
     }
-    let judge = try judge(of: theirs, since: bases.first)
-    var merge = try TreeMerge(
-      bases: bases.isEmpty ? [marker.hash.emptyTree] : bases, ours: head, theirs: theirs, in: repository,
-      keyring: keyring, judge: judge)
-    merge.takesTheirPolicy = options.takesTheirPolicy
-    return try merge.files()
+    func merge(_ judge: Keyring, policyOf side: MergeSide? = nil) throws -> MergedFiles {
+      var merge = try TreeMerge(
+        bases: bases.isEmpty ? [marker.hash.emptyTree] : bases, ours: head, theirs: theirs, in: repository,
+        keyring: keyring, judge: judge)
+      merge.policySide = side
+      return try merge.files()
+    }
+    do {
+      return try merge(try judge(of: theirs, since: bases.first))
+    } catch SyncError.policiesDiverged where options.policy != .none {
+      let policies = PolicyHistoryReader(in: repository)
+      guard let step = try policies.step(at: theirs) else { throw SyncError.policiesDiverged }
+      switch options.policy {
+      case .ours(step.digest):
+        // The remote's items count as if this clone had received them before it changed the policy.
+        return try merge(keyring, policyOf: .ours)
+      case .theirs(step.digest):
+        return try merge(try Self.rebase(keyring, onto: step, in: policies).keyring, policyOf: .theirs)
+      case .theirs, .ours, .none: throw SyncError.policiesDiverged
+      }
+    }
   }
 
   /// Returns the keyring whose policy is used to verify the items of a commit: the policy of the commit if it follows

@@ -1,10 +1,12 @@
+import Encoding
 import Keyring
 import KeyringModel
 import Sync
 
 extension SimulatedWorld {
   /// Synchronizes a clone, as `keytree sync` does. If both sides have changed people or groups, it continues as
-  /// `keytree sync --reapply`; changes that cannot be reapplied are dropped, as with `keytree trust`.
+  /// `keytree sync --reapply`, or as `keytree sync --keep-policy` if that is refused; changes that cannot be reapplied
+  /// are dropped, as with `keytree trust`.
   ///
   /// - Parameters:
   ///   - seat: The clone.
@@ -18,32 +20,62 @@ extension SimulatedWorld {
   ) throws -> Synchronization.Report {
     var report = Synchronization.Report()
     var options = Synchronization.Options()
+    var takesTheirs = false
     do {
       report = try synchronize(seat, options, faults)
     } catch SyncError.policiesDiverged {
-      options.takesTheirPolicy = true
-      report = try synchronize(seat, options, faults)
+      takesTheirs = true
+      do {
+        options.policy = .theirs(try fetchedPolicy(seat).digest)
+        report = try synchronize(seat, options, faults)
+      } catch SyncError.cannotReapply {
+        takesTheirs = false
+        options.policy = .ours(dropping: try drop(seat))
+        report = try synchronize(seat, options, faults)
+      }
     } catch KeyringError.policyNotTrusted {
       try trust(seat)
       report = try synchronize(seat, options, faults)
     }
-    var hasChanged = try options.takesTheirPolicy && reapply(seat)
+    var hasChanged = try takesTheirs && reapply(seat)
     var keyring = try seat.open(faults: faults)
     if keyring.distrust != nil {
       // The command has reported the reason, and the user now accepts the policy of the remote.
-      options.takesTheirPolicy = true
+      takesTheirs = true
       hasChanged = try reapply(seat)
       keyring = try seat.open(faults: faults)
       report.isUnsent = true
     }
     if keyring.distrust == nil, keyring.policy.isMember(seat.person) {
-      hasChanged = try reencrypt(seat, keyring, addsReaders || options.takesTheirPolicy) || hasChanged
+      if try keyring.renewPassRecipients() { hasChanged = true }
+      hasChanged = try reencrypt(seat, keyring, addsReaders || takesTheirs) || hasChanged
     }
     if hasChanged || report.isUnsent {
       try seat.commit(faults: faults)
       report.add(try synchronize(seat, .init(), faults))
     }
     return report
+  }
+
+  private func fetchedPolicy(_ seat: SimulatedSeat) throws -> PolicyStep {
+    guard let step = try Synchronization.fetchedPolicy(in: try seat.repository()) else {
+      throw SyncError.foreignPolicy
+    }
+    return step
+  }
+
+  /// Raises the generation of the policy of a seat above that of the remote, whose policy is dropped.
+  ///
+  /// - Returns: The digest of the policy of the remote.
+  private func drop(_ seat: SimulatedSeat) throws -> ContentDigest {
+    let step = try fetchedPolicy(seat)
+    let theirs = try Policy.parse(step.bytes)
+    var keyring = try seat.open()
+    while keyring.policy.generation <= theirs.generation {
+      keyring = try keyring.make(try keyring.plan([]))
+      try seat.commit()
+    }
+    return step.digest
   }
 
   private func synchronize(

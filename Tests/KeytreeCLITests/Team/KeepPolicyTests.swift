@@ -1,0 +1,87 @@
+import CommandSupport
+import KeyringModel
+import KeytreeCLI
+import TestSupport
+import Testing
+
+@Suite("keytree sync --keep-policy", .serialized, .slow)
+struct KeepPolicyTests {
+  private let team: TeamMachines
+
+  init() throws {
+    team = try TeamMachines([.alice, .bob, .carol])
+    try team.succeed(.alice, "add", "a.example/me", input: "one")
+    try team.welcome(.bob, "--admin")
+    try team.welcome(.carol)
+    try team.succeed(.bob, "sync")
+    try team.succeed(.carol, "sync")
+  }
+
+  private func get(_ person: GnuPGKey, _ item: String) throws -> String {
+    try team.succeed(person, "get", item).text
+  }
+
+  @Test func `an admin drops the changes of a person whom they have removed`() throws {
+    try team.succeed(.alice, "group", "remove", "default", GnuPGKey.bob.mail)
+    for group in ["ops", "web", "dev"] { try team.succeed(.bob, "group", "create", group) }
+    try team.succeed(.bob, "add", "b.example/bob", input: "two")
+    try team.succeed(.bob, "add", "ops.example/bob", "-g", "ops", input: "three")
+    try team.succeed(.bob, "sync")
+    try team.succeed(.carol, "sync")
+    try team.succeed(.carol, "add", "c.example/carol", input: "four")
+    try team.succeed(.carol, "sync")
+
+    #expect(team.run(.alice, ["sync"]).code == .gitFailed)
+    let refused = team.run(.alice, ["sync", "--reapply"])
+    #expect(refused.code == .policyNotTrusted && refused.talk.contains("--keep-policy"), "\(refused.talk)")
+    // Nothing was merged, so this clone can still be used.
+    try team.succeed(.alice, "add", "d.example/alice", input: "five")
+    let kept = try team.succeed(.alice, "sync", "--keep-policy")
+    #expect(kept.talk.contains("- group ops") && kept.talk.contains("- Bob Example"), "\(kept.talk)")
+    #expect(kept.talk.contains("ops.example/bob"), "\(kept.talk)")
+    for (item, secret) in [
+      ("a.example/me", "one"), ("b.example/bob", "two"), ("c.example/carol", "four"),
+      ("d.example/alice", "five"),
+    ] {
+      #expect(try get(.alice, item) == secret)
+      #expect(try team.succeed(.alice, "who", item).lines.count == 2)
+    }
+    #expect(try team.succeed(.alice, "check", "--decrypt").lines.isEmpty)
+
+    // A machine that had accepted the dropped policy asks once.
+    let stopped = team.run(.carol, ["sync"])
+    #expect(stopped.code == .policyNotTrusted && stopped.talk.contains("keytree trust"), "\(stopped.talk)")
+    // It is newer than the dropped one, so a script may accept it, too.
+    let admin = GnuPGKey.alice.fingerprint.text
+    #expect(try team.succeed(.carol, "trust", "--fingerprint", admin).text.contains("- Bob Example"))
+    try team.succeed(.carol, "sync")
+    #expect(try get(.carol, "b.example/bob") == "two" && get(.carol, "c.example/carol") == "four")
+    for person in [GnuPGKey.alice, .carol] {
+      let verify = team.run(person, ["verify"])
+      #expect(verify.code == .done, "\(verify.text) \(verify.talk)")
+    }
+    let removed = team.run(.bob, ["sync", "--reapply"])
+    #expect(removed.code == .done && removed.talk.contains("removed you"), "\(removed.talk)")
+    #expect(team.run(.bob, ["get", "d.example/alice"]).code == .cannotDecrypt)
+  }
+
+  @Test func `access that the remote has taken away is confirmed, and only an admin keeps a policy`() throws {
+    try team.succeed(.bob, "group", "remove", "default", GnuPGKey.carol.mail)
+    try team.succeed(.bob, "sync")
+    try team.succeed(.alice, "group", "create", "ops")
+    let before = try team.subjects(.alice)
+    for answers in [[], ["n"]] {
+      let run = team.run(.alice, ["sync", "--keep-policy"], answers: answers)
+      #expect(
+        run.code == .cancelled
+          && run.talk.contains("+ Carol Example <carol@keytree.example> can read group default"),
+        "\(run.talk)")
+    }
+    #expect(try team.subjects(.alice) == before)
+    #expect(team.run(.alice, ["sync", "--keep-policy", "--reapply"]).code == .usage)
+    let kept = team.run(.alice, ["sync", "--keep-policy"], answers: ["y"])
+    #expect(kept.code == .done, "\(kept.talk)")
+    #expect(try team.succeed(.alice, "who", "a.example/me").lines.count == 3)
+    #expect(try team.succeed(.alice, "sync", "--keep-policy").talk.contains("Already up to date"))
+  }
+}
