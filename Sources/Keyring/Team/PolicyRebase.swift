@@ -8,6 +8,8 @@ package struct PolicyRebase: Sendable {
   package let accepted: Policy
   /// The keyring with the remote's policy, which is verified but not accepted yet.
   package let keyring: Keyring
+  /// The keyring that verifies the items of the remote: only the remote's policy counts there.
+  package let judge: Keyring
   /// The edits of this machine that the remote's policy lacks.
   package let edits: [PolicyEdit]
   /// The edits that cannot be applied, because the remote's policy has removed this user.
@@ -56,7 +58,7 @@ extension Keyring {
   /// - Parameters:
   ///   - step: The remote's policy.
   ///   - past: The policies in the history, with those of the remote.
-  /// - Returns: The edits. The keyring of the result verifies the items of the remote.
+  /// - Returns: The edits.
   /// - Throws: The errors of ``reapply(at:host:past:)``.
   package func rebase(
     onto step: PolicyStep, past: HistoricalPolicies
@@ -65,19 +67,46 @@ extension Keyring {
     return try Self.rebase(mine, onto: step, in: tree, host: host, past: past)
   }
 
-  private static func rebase(
-    _ mine: TrustedPolicy, onto last: PolicyStep, in tree: FileTree, host: HostContext,
-    past: HistoricalPolicies
-  ) throws(KeyringError) -> PolicyRebase {
-    let engine = host.engine(for: mine.policy.keyring, keys: mine.keys)
+  /// Returns the last policy on the way to that of a remote which follows from a policy that both sides have in common
+  /// and is signed by one of its admins, also by a person whom this machine has removed since.
+  ///
+  /// - Parameters:
+  ///   - step: The remote's policy.
+  ///   - past: The policies in the history, with those of the remote.
+  /// - Returns: The policy; nil if no common policy was found.
+  /// - Throws: `KeyringError.policyNotTrusted` if the policy of the remote is an ancestor of the accepted one; `.engine`,
+  ///   or a file error.
+  package func lastSigned(
+    before step: PolicyStep, past: HistoricalPolicies
+  ) throws(KeyringError) -> Policy? {
+    let mine = try TrustedPolicy(in: tree, stateBase: host.stateBase)
+    let way: (base: PolicyChain.Link, steps: [PolicyStep])
+    do throws(KeyringError) {
+      way = try Self.way(from: mine, to: step, in: past)
+    } catch {
+      guard case .team(.noCommonPolicy) = error else { throw error }
+      return nil
+    }
+    let chain = PolicyChain(engine: host.engine(for: mine.policy.keyring, keys: mine.keys))
+    var last = way.base
+    for step in way.steps {
+      do throws(KeyringError) {
+        last = try chain.follow([step], from: last, in: past)
+      } catch {
+        guard case .policyNotTrusted = error else { throw error }
+        break
+      }
+    }
+    return last.policy
+  }
+
+  /// Returns the steps from a policy that both sides have in common to the policy of the other side.
+  private static func way(
+    from mine: TrustedPolicy, to last: PolicyStep, in past: HistoricalPolicies
+  ) throws(KeyringError) -> (base: PolicyChain.Link, steps: [PolicyStep]) {
+    let own = ContentDigest(of: mine.policy.encode())
     let ancestors = Dictionary(
       mine.policy.ancestors(in: past).map { ($0.digest, $0) }, uniquingKeysWith: { first, _ in first })
-    let own = ContentDigest(of: mine.policy.encode())
-    if last.digest == own {
-      return PolicyRebase(
-        accepted: mine.policy, keyring: try open(in: tree, host: host) { HistoricalPolicies([]) }, edits: [],
-        dropped: [], keys: [:])
-    }
     if let old = ancestors[last.digest] {
       // The store has an ancestor of the accepted policy: an old version was restored.
       let generation = (try? Policy.parse(old.bytes))?.generation ?? 0
@@ -86,15 +115,25 @@ extension Keyring {
     guard let way = past.path(to: last, from: { $0 == own || ancestors[$0] != nil }) else {
       throw .team(.noCommonPolicy)
     }
-    let base: PolicyChain.Link
-    if let step = ancestors[way.start] {
-      base = try link(step, like: mine, in: past)
-    } else {
-      base = PolicyChain.Link(policy: mine.policy, digest: own, keys: mine.keys)
+    if let step = ancestors[way.start] { return (try link(step, like: mine, in: past), way.steps) }
+    return (PolicyChain.Link(policy: mine.policy, digest: own, keys: mine.keys), way.steps)
+  }
+
+  private static func rebase(
+    _ mine: TrustedPolicy, onto last: PolicyStep, in tree: FileTree, host: HostContext,
+    past: HistoricalPolicies
+  ) throws(KeyringError) -> PolicyRebase {
+    let engine = host.engine(for: mine.policy.keyring, keys: mine.keys)
+    let own = ContentDigest(of: mine.policy.encode())
+    if last.digest == own {
+      let same = try open(in: tree, host: host) { HistoricalPolicies([]) }
+      return PolicyRebase(
+        accepted: mine.policy, keyring: same, judge: same, edits: [], dropped: [], keys: [:])
     }
+    let (base, steps) = try way(from: mine, to: last, in: past)
     // A person who was removed here must not return through a policy that branches off before the removal.
     let theirs = try PolicyChain(engine: engine).follow(
-      way.steps, from: base,
+      steps, from: base,
       signedAlsoBy: PolicyChain.Link(policy: mine.policy, digest: own, keys: mine.keys), in: past)
     let edits = mine.policy.edits(since: base.policy)
     var keys: [Fingerprint: [UInt8]] = [:]
@@ -110,13 +149,16 @@ extension Keyring {
     let keyring = Keyring(
       tree: tree, trusted: trusted, engine: engine.with(keys: mine.keys.merging(theirs.keys) { $1 }),
       host: host)
+    let judge = Keyring(
+      tree: tree, trusted: TrustedPolicy(policy: theirs.policy, signer: mine.signer, keys: theirs.keys),
+      engine: engine.with(keys: theirs.keys), host: host)
     let missing = edits.filter { !keyring.policy.has($0) }
     // Otherwise the clone of a removed admin could never accept another policy, because `trust` needs a member.
     // A member who is no longer an admin gets an error instead: the clone of a member is sent, with items that are
     // encrypted to the readers of these edits, and nobody has accepted those.
     let isRemoved = !theirs.policy.isMember(mine.signer)
     return PolicyRebase(
-      accepted: mine.policy, keyring: keyring, edits: isRemoved ? [] : missing,
+      accepted: mine.policy, keyring: keyring, judge: judge, edits: isRemoved ? [] : missing,
       dropped: isRemoved ? missing : [], keys: keys)
   }
 

@@ -139,10 +139,14 @@ extension Keyring {
   package func renewPassRecipients() throws(KeyringError) -> Bool {
     try requireTrust()
     let (path, wanted) = (StoreLayout.passRecipients, policy.passRecipients)
-    // `check` reports a file that cannot be read.
-    guard let bytes = try? tree.read(path, limit: StoreLayout.smallFileLimit), bytes != wanted else {
+    let bytes: [UInt8]?
+    do throws(FileError) {
+      bytes = try tree.read(path, limit: StoreLayout.smallFileLimit)
+    } catch {
+      // `check` reports a file that cannot be read.
       return false
     }
+    if bytes == wanted { return false }
     try transaction(subject: "renew the recipients for other programs") { changes throws(KeyringError) in
       changes.put(wanted, asFile: path)
     }

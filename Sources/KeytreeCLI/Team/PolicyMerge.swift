@@ -67,10 +67,7 @@ struct PolicyMerge {
   }
 
   private func confirm(_ merge: PolicyRebase) throws {
-    try tell(
-      "changes of people and groups on the remote, compared with the policy that this machine has accepted:",
-      from: merge.accepted, to: merge.keyring.policy, question: "Accept these people and what they can read",
-      refusal: "nothing was accepted or reapplied")
+    try tell(from: merge.accepted, to: merge.keyring.policy)
     if merge.edits.isEmpty { try confirmDroppedReaders(of: merge) }
   }
 
@@ -93,50 +90,83 @@ struct PolicyMerge {
     }
   }
 
-  /// The maximum number of policies that are created to pass the generation of a dropped policy.
-  private static let maximumSteps: UInt64 = 100
-
   /// Prepares to drop the policy of the remote, as `sync --keep-policy` does: reports the difference, asks for
-  /// confirmation if it gives access to people or makes them admins, and raises the generation of the policy of this
-  /// clone above that of the remote, so that nobody takes it for an old one.
+  /// confirmation, and raises the generation of the policy of this clone above that of the remote, so that other
+  /// machines do not reject it as older.
   ///
   /// - Parameter repository: The repository, which has received the policy of the remote.
   /// - Returns: The digest of the policy of the remote.
-  /// - Throws: `KeyringError` if the user is not an admin or this clone's policy is not accepted; `foreignPolicy`;
-  ///   `TerminalError.cancelled`.
+  /// - Throws: `KeyringError` if the user is not an admin or this clone's policy is not accepted; `CommandError` if the
+  ///   policy of the remote is trusted; `foreignPolicy`; `TerminalError.cancelled`.
   func dropRemote(in repository: Repository) throws -> ContentDigest {
     var keyring = try call.openKeyring()
     if let distrust = keyring.distrust { throw KeyringError.policyNotTrusted(distrust) }
-    guard keyring.policy.admins.contains(keyring.ownFingerprint) else { throw KeyringError.team(.notAnAdmin) }
-    guard let step = try Synchronization.fetchedPolicy(in: repository),
-      let theirs = try? Policy.parse(step.bytes)
-    else { throw SyncError.foreignPolicy }
-    try tell(
-      "what changes for machines that have accepted the people and groups of the remote:",
-      from: theirs, to: keyring.policy, question: "Keep these people and what they can read",
-      refusal: "nothing was merged")
+    let own = keyring.ownFingerprint
+    guard keyring.policy.admins.contains(own) else { throw KeyringError.team(.notAnAdmin) }
+    guard let step = try Synchronization.fetchedPolicy(in: repository) else { throw SyncError.foreignPolicy }
+    let past = try PolicyHistoryReader(in: repository).steps()
+    // Otherwise a person whom another admin has removed could return.
+    guard try isRefused(step, by: keyring, past) else {
+      throw CommandError.other(
+        .failure, message: "nothing was merged: the policy of the remote is trusted, so it is not dropped",
+        hint: "`keytree sync --reapply` accepts it and applies your changes on top")
+    }
+    let theirs = try keyring.lastSigned(before: step, past: past)
+    try confirmDropped(theirs, by: keyring.policy, of: own)
     defer { call.store.closeKeyring() }
-    for _ in 0..<Self.maximumSteps where keyring.policy.generation <= theirs.generation {
+    while let theirs, keyring.policy.generation <= theirs.generation {
       keyring = try keyring.make(try keyring.plan([]), subject: "keep the people and groups of this clone")
       try call.commitPending()
     }
     return step.digest
   }
 
-  /// Reports the difference of two policies, and asks for confirmation if it adds people, readers or admins.
-  private func tell(
-    _ title: String, from old: Policy, to new: Policy, question: String, refusal: String
-  ) throws {
-    let lines = PolicyDifference(from: old, to: new).lines
+  private func isRefused(_ step: PolicyStep, by keyring: Keyring, _ past: HistoricalPolicies) throws -> Bool {
+    do throws(KeyringError) {
+      _ = try keyring.rebase(onto: step, past: past)
+      return false
+    } catch {
+      switch error {
+      case .policyNotTrusted, .team(.noCommonPolicy): return true
+      default: throw error
+      }
+    }
+  }
+
+  private func confirmDropped(_ theirs: Policy?, by mine: Policy, of own: Fingerprint) throws {
+    if let theirs {
+      call.console.complain(
+        "keytree: what changes for machines that have accepted the people and groups of the remote:")
+      for line in PolicyDifference(from: theirs, to: mine).lines { call.console.complain("  " + line) }
+      if !theirs.admins.contains(own) {
+        call.console.complain(
+          "keytree: warning: the policy of the remote removes you as an admin, so machines that have accepted it "
+            + "cannot accept yours, and need a new clone")
+      }
+    } else {
+      call.console.complain("keytree: the policy of the remote does not follow any policy of this clone")
+    }
+    guard try call.console.confirm("Drop the policy of the remote") else {
+      throw TerminalError.cancelled(action: "nothing was merged")
+    }
+  }
+
+  /// Reports the changes of a policy of the remote, and asks for confirmation if they add people, readers or admins.
+  private func tell(from mine: Policy, to theirs: Policy) throws {
+    let lines = PolicyDifference(from: mine, to: theirs).lines
     if lines.isEmpty { return }
-    call.console.complain("keytree: \(title)")
+    call.console.complain(
+      "keytree: changes of people and groups on the remote, compared with the policy that this machine has accepted:"
+    )
     for line in lines { call.console.complain("  " + line) }
-    let admins = new.admins.contains { !old.admins.contains($0) }
-    let people = new.people.keys.contains { new.isMember($0) && !old.isMember($0) }
-    let readers = new.groups.contains { group, members in
-      old.groups[group].map { old in members.contains { !old.contains($0) } } ?? false
+    let admins = theirs.admins.contains { !mine.admins.contains($0) }
+    let people = theirs.people.keys.contains { theirs.isMember($0) && !mine.isMember($0) }
+    let readers = theirs.groups.contains { group, members in
+      mine.groups[group].map { old in members.contains { !old.contains($0) } } ?? false
     }
     guard admins || people || readers else { return }
-    guard try call.console.confirm(question) else { throw TerminalError.cancelled(action: refusal) }
+    guard try call.console.confirm("Accept these people and what they can read") else {
+      throw TerminalError.cancelled(action: "nothing was accepted or reapplied")
+    }
   }
 }

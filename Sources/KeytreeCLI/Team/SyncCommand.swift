@@ -18,7 +18,8 @@ enum SyncCommand: Command {
 
   static let keepPolicy = OptionDeclaration(
     "keep-policy",
-    help: "keep your people and groups, and drop the concurrent changes of them on the remote")
+    help:
+      "keep your people and groups, and drop concurrent changes of them on the remote that are not trusted")
 
   static let history = HistoryUse.before
 
@@ -32,10 +33,10 @@ enum SyncCommand: Command {
       "Nothing is decrypted. A change that no member of the item's group has signed is refused by name and reverted "
         + "for everyone; all other changes are merged.",
       "If people or groups were changed on both sides, nothing is merged; `--reapply` accepts those of the remote, if "
-        + "an admin has signed them, and reapplies your changes on top. `--keep-policy` drops those of the remote, for "
-        + "example because they were made by a person whom you have removed; it shows them and asks before it gives "
-        + "access to someone, and every other machine must accept your policy with `keytree trust`. Items that are encrypted to recipients other "
-        + "than the members of their groups after a merge are re-encrypted.",
+        + "an admin has signed them, and reapplies your changes on top. If `--reapply` refuses "
+        + "them, for example because they were made by a person whom you have removed, `--keep-policy` shows and drops "
+        + "them. Machines that have accepted them must then accept your policy with `keytree trust`. Items that are "
+        + "encrypted to recipients other than the members of their groups after a merge are re-encrypted.",
       "Until the policy was accepted on this machine, the command only receives what the remote has, such as the policy "
         + "with which an admin has added you. It then reports that the policy must be accepted with `keytree trust`, "
         + "or what to send to an admin.",
@@ -53,8 +54,8 @@ enum SyncCommand: Command {
     var options = Synchronization.Options()
     options.pullsOnly = call.arguments.has(pullOnly)
     options.acceptsRewritten = call.arguments.has(acceptRewritten)
-    if call.arguments.has(reapply), call.arguments.has(keepPolicy) {
-      throw call.misuse(.conflict(reapply.display, keepPolicy.display))
+    for other in [reapply, pullOnly] where call.arguments.has(other) && call.arguments.has(keepPolicy) {
+      throw call.misuse(.conflict(other.display, keepPolicy.display))
     }
     options.asksPerson = call.mayAsk
     let keyring: Keyring
@@ -104,9 +105,11 @@ enum SyncCommand: Command {
     _ report: inout Synchronization.Report, _ options: Synchronization.Options, _ call: CommandCall
   ) throws -> (hasChanged: Bool, problem: ExitCode?) {
     var hasChanged = false
+    var hasReapplied = false
     if call.arguments.has(reapply) {
       let confirmed = if case .theirs(let digest) = options.policy { digest } else { nil as ContentDigest? }
-      hasChanged = try PolicyMerge(call).run(confirmed: confirmed)
+      hasReapplied = try PolicyMerge(call).run(confirmed: confirmed)
+      hasChanged = hasReapplied
     }
     // With `--pull-only` nothing is re-encrypted, because nothing is sent.
     if options.pullsOnly { return (hasChanged, nil) }
@@ -116,17 +119,17 @@ enum SyncCommand: Command {
     guard keyring.distrust == nil, keyring.policy.isMember(keyring.ownFingerprint) else {
       return (hasChanged, nil)
     }
-    if try keyring.renewPassRecipients() { hasChanged = true }
     let progress = WorkProgress("encrypt", console: call.console)
     do {
       defer { progress.finish() }
+      if try keyring.renewPassRecipients() { hasChanged = true }
       let own = Set(keyring.policy.groups(of: keyring.ownFingerprint))
       let (count, waiting) = try keyring.removeUnauthorizedReaders(in: own) {
         progress.advance(to: $0, of: $1)
       }
       report.resealed += count
-      // With these options the user has already seen the new members.
-      if call.arguments.has(reapply) || call.arguments.has(keepPolicy), !waiting.isEmpty {
+      // The user has seen the new members when the policy was chosen.
+      if options.policy != .none || hasReapplied, !waiting.isEmpty {
         report.resealed += try keyring.reencryptOutdated(in: own) { progress.advance(to: $0, of: $1) }
         return (true, nil)
       }

@@ -117,8 +117,8 @@ package struct Synchronization {
   ///   run is needed because the merge brought a new policy.
   /// - Throws: `KeyringError` with `busy` if another process synchronizes; `noRemote`; `anotherStore`; `rewritten` if
   ///   the remote has lost commits; `tooBusy` if others pushed first in every attempt; `foreignPolicy`;
-  ///   `policiesDiverged`; `cannotReapply`; and the errors of merging, git and the store. Steps that were completed before an error are
-  ///   not reverted.
+  ///   `policiesDiverged`; `cannotReapply`; and the errors of merging, git and the store. Steps that were completed
+  ///   before an error are not reverted.
   package func run() throws -> Report {
     try GitTurn.take(.synchronization, in: repository, tree, timeout: timeout) {
       try runAlone()
@@ -338,7 +338,7 @@ package struct Synchronization {
         // The remote's items count as if this clone had received them before it changed the policy.
         return try merge(keyring, policyOf: .ours)
       case .theirs(step.digest):
-        return try merge(try Self.rebase(keyring, onto: step, in: policies).keyring, policyOf: .theirs)
+        return try merge(try Self.rebase(keyring, onto: step, in: policies).judge, policyOf: .theirs)
       case .theirs, .ours, .none: throw SyncError.policiesDiverged
       }
     }

@@ -1,4 +1,5 @@
 import CommandSupport
+import Foundation
 import KeyringModel
 import KeytreeCLI
 import TestSupport
@@ -36,9 +37,17 @@ struct KeepPolicyTests {
     #expect(refused.code == .policyNotTrusted && refused.talk.contains("--keep-policy"), "\(refused.talk)")
     // Nothing was merged, so this clone can still be used.
     try team.succeed(.alice, "add", "d.example/alice", input: "five")
-    let kept = try team.succeed(.alice, "sync", "--keep-policy")
+    let before = try team.subjects(.alice)
+    for answers in [[], ["n"]] {
+      #expect(team.run(.alice, ["sync", "--keep-policy"], answers: answers).code == .cancelled)
+    }
+    #expect(try team.subjects(.alice) == before)
+    let kept = team.run(.alice, ["sync", "--keep-policy"], answers: ["y"])
+    #expect(kept.code == .done, "\(kept.talk)")
     #expect(kept.talk.contains("- group ops") && kept.talk.contains("- Bob Example"), "\(kept.talk)")
+    // Nobody who is a member has this group.
     #expect(kept.talk.contains("ops.example/bob"), "\(kept.talk)")
+    #expect(team.run(.alice, ["get", "ops.example/bob"]).code == .notFound)
     for (item, secret) in [
       ("a.example/me", "one"), ("b.example/bob", "two"), ("c.example/carol", "four"),
       ("d.example/alice", "five"),
@@ -65,23 +74,53 @@ struct KeepPolicyTests {
     #expect(team.run(.bob, ["get", "d.example/alice"]).code == .cannotDecrypt)
   }
 
-  @Test func `access that the remote has taken away is confirmed, and only an admin keeps a policy`() throws {
+  @Test func `a policy that is trusted is not dropped`() throws {
     try team.succeed(.bob, "group", "remove", "default", GnuPGKey.carol.mail)
     try team.succeed(.bob, "sync")
     try team.succeed(.alice, "group", "create", "ops")
     let before = try team.subjects(.alice)
-    for answers in [[], ["n"]] {
-      let run = team.run(.alice, ["sync", "--keep-policy"], answers: answers)
-      #expect(
-        run.code == .cancelled
-          && run.talk.contains("+ Carol Example <carol@keytree.example> can read group default"),
-        "\(run.talk)")
-    }
+    let refused = team.run(.alice, ["sync", "--keep-policy"], answers: ["y"])
+    #expect(refused.code == .failure && refused.talk.contains("--reapply"), "\(refused.talk)")
     #expect(try team.subjects(.alice) == before)
-    #expect(team.run(.alice, ["sync", "--keep-policy", "--reapply"]).code == .usage)
-    let kept = team.run(.alice, ["sync", "--keep-policy"], answers: ["y"])
-    #expect(kept.code == .done, "\(kept.talk)")
-    #expect(try team.succeed(.alice, "who", "a.example/me").lines.count == 3)
+    for other in ["--reapply", "--pull-only"] {
+      #expect(team.run(.alice, ["sync", "--keep-policy", other]).code == .usage)
+    }
+    try team.succeed(.alice, "sync", "--reapply")
     #expect(try team.succeed(.alice, "sync", "--keep-policy").talk.contains("Already up to date"))
+    #expect(try team.succeed(.alice, "who", "a.example/me").lines.count == 2)
+  }
+
+  @Test func `a removed admin does not drop the removal`() throws {
+    try team.succeed(.alice, "group", "remove", "default", GnuPGKey.bob.mail)
+    try team.succeed(.alice, "sync")
+    try team.succeed(.bob, "group", "create", "ops")
+    let refused = team.run(.bob, ["sync", "--keep-policy"], answers: ["y"])
+    #expect(refused.code == .failure && refused.talk.contains("--reapply"), "\(refused.talk)")
+    try team.succeed(.alice, "sync")
+    #expect(try team.succeed(.alice, "who", "a.example/me").lines.count == 2)
+  }
+
+  @Test func `an item of a person whom the remote has removed is not signed again with reapplied changes`()
+    throws
+  {
+    try team.succeed(.bob, "group", "remove", "default", GnuPGKey.carol.mail)
+    try team.succeed(.bob, "sync")
+    // Carol can still push, and does so without `keytree sync`, which would receive her removal.
+    try team.succeed(.carol, "add", "c.example/carol", input: "evil")
+    let clone = "\(team.hub).clone"
+    try GnuPGTool.run("git", ["clone", "-q", team.hub, clone])
+    let store = try #require(team.worlds[.carol]).store
+    let folder = "items/internet-password/c.example"
+    try FileManager.default.copyItem(atPath: "\(store)/\(folder)", toPath: "\(clone)/\(folder)")
+    try GnuPGTool.run("git", ["-C", clone, "add", "-A"])
+    try GnuPGTool.run(
+      "git", ["-C", clone, "-c", "user.name=C", "-c", "user.email=c@example.org", "commit", "-q", "-m", "x"])
+    try GnuPGTool.run("git", ["-C", clone, "push", "-q", "origin", "main"])
+
+    try team.succeed(.alice, "group", "create", "ops")
+    let settled = team.run(.alice, ["sync", "--reapply"])
+    #expect(settled.code == .done && settled.talk.contains("c.example/carol"), "\(settled.talk)")
+    #expect(team.run(.alice, ["get", "c.example/carol"]).code == .notFound)
+    #expect(try team.succeed(.alice, "check", "--decrypt").lines.isEmpty)
   }
 }

@@ -69,9 +69,9 @@ extension SimulatedWorld {
   /// - Returns: The digest of the policy of the remote.
   private func drop(_ seat: SimulatedSeat) throws -> ContentDigest {
     let step = try fetchedPolicy(seat)
-    let theirs = try Policy.parse(step.bytes)
     var keyring = try seat.open()
-    while keyring.policy.generation <= theirs.generation {
+    let theirs = try keyring.lastSigned(before: step, past: try seat.past())
+    while let theirs, keyring.policy.generation <= theirs.generation {
       keyring = try keyring.make(try keyring.plan([]))
       try seat.commit()
     }
