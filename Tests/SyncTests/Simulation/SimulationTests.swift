@@ -9,7 +9,8 @@ import Testing
 
   /// The seeds of the long test. Two of them need about 80 s of one processor;
   /// `KEYTREE_SLOW=1 KEYTREE_SIMULATION=1-20 KEYTREE_SIMULATION_COMMANDS=2000 swift test --filter SimulationTests` runs
-  /// longer.
+  /// longer. With `SWIFT_DETERMINISTIC_HASHING=1` a seed gives the same commands again, because the program goes through
+  /// sets.
   private static let seeds: ClosedRange<UInt64> = {
     let words = (environment["KEYTREE_SIMULATION"] ?? "").split(separator: "-").compactMap { UInt64($0) }
     return words.count == 2 && words[0] <= words[1] ? words[0]...words[1] : 1...2
