@@ -73,19 +73,21 @@ extension Keyring {
   /// - Parameters:
   ///   - step: The remote's policy.
   ///   - past: The policies in the history, with those of the remote.
-  /// - Returns: The policy; nil if no common policy was found.
-  /// - Throws: `KeyringError.policyNotTrusted` if the policy of the remote is an ancestor of the accepted one; `.engine`,
-  ///   or a file error.
+  /// - Returns: The policy; nil if no common policy was found, or if the policy of the remote is an ancestor of the
+  ///   accepted one.
+  /// - Throws: `KeyringError.engine`, or a file error.
   package func lastSigned(
-    before step: PolicyStep, past: HistoricalPolicies
+    upTo step: PolicyStep, past: HistoricalPolicies
   ) throws(KeyringError) -> Policy? {
     let mine = try TrustedPolicy(in: tree, stateBase: host.stateBase)
     let way: (base: PolicyChain.Link, steps: [PolicyStep])
     do throws(KeyringError) {
       way = try Self.way(from: mine, to: step, in: past)
     } catch {
-      guard case .team(.noCommonPolicy) = error else { throw error }
-      return nil
+      switch error {
+      case .team(.noCommonPolicy), .policyNotTrusted: return nil
+      default: throw error
+      }
     }
     let chain = PolicyChain(engine: host.engine(for: mine.policy.keyring, keys: mine.keys))
     var last = way.base

@@ -111,7 +111,7 @@ struct PolicyMerge {
         .failure, message: "nothing was merged: the policy of the remote is trusted, so it is not dropped",
         hint: "`keytree sync --reapply` accepts it and applies your changes on top")
     }
-    let theirs = try keyring.lastSigned(before: step, past: past)
+    let theirs = try keyring.lastSigned(upTo: step, past: past)
     try confirmDropped(theirs, by: keyring.policy, of: own)
     defer { call.store.closeKeyring() }
     while let theirs, keyring.policy.generation <= theirs.generation {
@@ -144,7 +144,9 @@ struct PolicyMerge {
             + "cannot accept yours, and need a new clone")
       }
     } else {
-      call.console.complain("keytree: the policy of the remote does not follow any policy of this clone")
+      call.console.complain(
+        "keytree: the policy of the remote is an older one, or does not follow from one that this clone knows"
+      )
     }
     guard try call.console.confirm("Drop the policy of the remote") else {
       throw TerminalError.cancelled(action: "nothing was merged")

@@ -33,9 +33,9 @@ enum SyncCommand: Command {
       "Nothing is decrypted. A change that no member of the item's group has signed is refused by name and reverted "
         + "for everyone; all other changes are merged.",
       "If people or groups were changed on both sides, nothing is merged; `--reapply` accepts those of the remote, if "
-        + "an admin has signed them, and reapplies your changes on top. If `--reapply` refuses "
-        + "them, for example because they were made by a person whom you have removed, `--keep-policy` shows and drops "
-        + "them. Machines that have accepted them must then accept your policy with `keytree trust`. Items that are "
+        + "an admin has signed them, and reapplies your changes on top. If `--reapply` refuses them, for "
+        + "example because they were made by a person whom you have removed, `--keep-policy` shows and drops them. "
+        + "Machines that have accepted them must then accept your policy with `keytree trust`. Items that are "
         + "encrypted to recipients other than the members of their groups after a merge are re-encrypted.",
       "Until the policy was accepted on this machine, the command only receives what the remote has, such as the policy "
         + "with which an admin has added you. It then reports that the policy must be accepted with `keytree trust`, "

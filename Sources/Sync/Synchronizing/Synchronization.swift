@@ -328,20 +328,19 @@ package struct Synchronization {
       merge.policySide = side
       return try merge.files()
     }
-    do {
-      return try merge(try judge(of: theirs, since: bases.first))
-    } catch SyncError.policiesDiverged where options.policy != .none {
-      let policies = PolicyHistoryReader(in: repository)
-      guard let step = try policies.step(at: theirs) else { throw SyncError.policiesDiverged }
+    let policies = PolicyHistoryReader(in: repository)
+    if options.policy != .none, let step = try policies.step(at: theirs) {
       switch options.policy {
       case .ours(step.digest):
         // The remote's items count as if this clone had received them before it changed the policy.
         return try merge(keyring, policyOf: .ours)
       case .theirs(step.digest):
         return try merge(try Self.rebase(keyring, onto: step, in: policies).judge, policyOf: .theirs)
-      case .theirs, .ours, .none: throw SyncError.policiesDiverged
+      // The choice was made for another policy of the remote.
+      case .theirs, .ours, .none: break
       }
     }
+    return try merge(try judge(of: theirs, since: bases.first))
   }
 
   /// Returns the keyring whose policy is used to verify the items of a commit: the policy of the commit if it follows

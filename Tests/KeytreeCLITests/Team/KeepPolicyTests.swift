@@ -90,6 +90,27 @@ struct KeepPolicyTests {
     #expect(try team.succeed(.alice, "who", "a.example/me").lines.count == 2)
   }
 
+  @Test func `a policy that was replaced by an old one is kept`() throws {
+    let clone = "\(team.hub).clone"
+    try GnuPGTool.run("git", ["clone", "-q", team.hub, clone])
+    // Somebody who can push restores the policy from before Carol was added.
+    let commits = try GnuPGTool.run("git", ["-C", clone, "log", "--format=%H", "--", "policy.json"])
+    let old = try #require(String(decoding: commits, as: UTF8.self).split(separator: "\n").dropFirst().first)
+    try GnuPGTool.run(
+      "git", ["-C", clone, "checkout", "-q", String(old), "--", "policy.json", "policy.json.asc"])
+    try GnuPGTool.run(
+      "git", ["-C", clone, "-c", "user.name=C", "-c", "user.email=c@example.org", "commit", "-q", "-m", "x"])
+    try GnuPGTool.run("git", ["-C", clone, "push", "-q", "origin", "main"])
+
+    try team.succeed(.alice, "group", "create", "ops")
+    #expect(team.run(.alice, ["sync", "--reapply"]).code == .policyNotTrusted)
+    let kept = team.run(.alice, ["sync", "--keep-policy"], answers: ["y"])
+    #expect(kept.code == .done && kept.talk.contains("is an older one"), "\(kept.talk)")
+    try team.succeed(.carol, "sync")
+    #expect(try team.succeed(.carol, "group", "list").lines.count == 2)
+    #expect(try get(.carol, "a.example/me") == "one")
+  }
+
   @Test func `a removed admin does not drop the removal`() throws {
     try team.succeed(.alice, "group", "remove", "default", GnuPGKey.bob.mail)
     try team.succeed(.alice, "sync")

@@ -70,7 +70,7 @@ extension SimulatedWorld {
   private func drop(_ seat: SimulatedSeat) throws -> ContentDigest {
     let step = try fetchedPolicy(seat)
     var keyring = try seat.open()
-    let theirs = try keyring.lastSigned(before: step, past: try seat.past())
+    let theirs = try keyring.lastSigned(upTo: step, past: try seat.past())
     while let theirs, keyring.policy.generation <= theirs.generation {
       keyring = try keyring.make(try keyring.plan([]))
       try seat.commit()
