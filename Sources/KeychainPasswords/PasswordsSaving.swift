@@ -16,7 +16,11 @@ public enum SaveOutcome: Sendable, Hashable {
 
 extension Passwords {
   /// The number of attempts to save an item that other threads or processes add or remove at the same time.
-  static let saveAttempts = 16
+  ///
+  /// Each attempt consists of two calls, and another caller can make its change between them. Threads that wait for the
+  /// store take turns, so a thread may lose several attempts in a row. The number is so large that this does not end a
+  /// save in practice.
+  static let saveAttempts = 128
 
   /// Stores a secret, whether or not the item exists.
   ///
