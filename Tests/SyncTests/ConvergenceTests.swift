@@ -127,6 +127,72 @@ import Testing
     #expect(try world.sync(alice) == Synchronization.Report())
   }
 
+  @Test func `a change of a removed person to an item that others have moved and replaced is taken back`() throws {
+    let world = try SimulatedWorld()
+    let (alice, laptop, carol) = (world.seats[0], world.seats[1], world.seats[3])
+    try world.add("old", at: alice)
+    for seat in [alice, laptop, carol] { try world.sync(seat) }
+    // The merge has the new name, and the time of the new secret, which is later.
+    try change(AttributeChanges(set: [.account: .string("new")]), ofItem: "\(alice).example", at: alice)
+    laptop.clock.jump(bySeconds: 3600)
+    try world.replace("of Alice", at: laptop)
+    try change(AttributeChanges(set: [.label: .string("of Carol")]), ofItem: "\(alice).example", at: carol)
+    try world.sync(laptop)
+    try world.change([.leave(carol.person, group: GroupName.default)], at: alice)
+    for seat in [alice, carol, alice, carol, alice, carol, laptop] { try world.sync(seat) }
+    for seat in [alice, carol, laptop] {
+      #expect(try world.sync(seat) == Synchronization.Report())
+      let paths = try #require(try world.texts(seat)["of Alice"])
+      #expect(paths.filter { $0.hasPrefix("items/") } == ["items/internet-password/\(alice).example/new.gpg"])
+    }
+  }
+
+  @Test(arguments: [false, true])
+  func `an item whose name and group two sides have changed does not replace the item that has both`(
+    isForeign: Bool
+  ) throws {
+    let world = try SimulatedWorld()
+    let (alice, bob) = (world.seats[0], world.seats[2])
+    try world.create("web", at: alice)
+    try world.change([.join(bob.person, group: "web")], at: alice)
+    try world.add("other", named: "new", to: "web", at: alice)
+    try world.add("moved", named: "old", at: alice)
+    if isForeign {
+      // Another program has the file, which has no record.
+      let file = "\(alice.path)/\(try #require(try world.texts(alice)["other"]?.first))"
+      let bytes = try #require(FileManager.default.contents(atPath: file))
+      let keyring = try alice.open()
+      let query = Query(predicates: [.equal(.server, .string("new.example"))])
+      try keyring.delete(try keyring.find(query).items)
+      try alice.commit()
+      try FileManager.default.createDirectory(
+        atPath: (file as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
+      try bytes.write(to: URL(fileURLWithPath: file))
+      try world.git(["add", "-A"], in: alice.path)
+      try world.git(["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "x"], in: alice.path)
+    }
+    for seat in [alice, bob] { try world.sync(seat) }
+    try change(AttributeChanges(group: "web"), ofItem: "old.example", at: alice)
+    try change(AttributeChanges(set: [.server: .string("new.example")]), ofItem: "old.example", at: bob)
+    for seat in [alice, bob, alice, bob] { try world.sync(seat) }
+    for seat in [alice, bob] {
+      #expect(try world.sync(seat) == Synchronization.Report())
+      #expect(try Set(world.texts(seat).keys) == ["other", "moved"])
+      let items = try seat.open().find(Query(predicates: [.equal(.server, .string("new.example"))])).items
+      #expect(items.map(\.group) == ["web"])
+    }
+  }
+
+  /// Changes an item.
+  private func change(
+    _ changes: AttributeChanges, ofItem server: String, at seat: SimulatedSeat
+  ) throws {
+    let keyring = try seat.open()
+    let query = Query(predicates: [.equal(.server, .string(server))])
+    try keyring.update(try #require(try keyring.find(query).items.first), changes)
+    try seat.commit()
+  }
+
   @Test(arguments: [false, true])
   func `a refused version of a person who left the group is taken back and named`(isNew: Bool) throws {
     let world = try SimulatedWorld()

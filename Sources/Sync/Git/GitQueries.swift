@@ -47,6 +47,18 @@ extension Git {
     }
   }
 
+  /// Returns the commits in some histories that changed a file, without merges that took it from one of their parents.
+  ///
+  /// - Parameters:
+  ///   - path: The file's path, relative to the top of the work tree.
+  ///   - commits: The commits whose histories are searched.
+  /// - Throws: The errors of `run`.
+  func commits(changing path: String, in commits: [String]) throws -> [String] {
+    let output: [UInt8] = try run(
+      ["rev-list", "--full-history"] + commits + ["--", path], limit: 1 << 28)
+    return String(decoding: output, as: UTF8.self).split(separator: "\n").map(String.init)
+  }
+
   /// Returns the merge bases of two commits; none if they have no common ancestor.
   ///
   /// - Throws: The errors of `run`.

@@ -29,7 +29,14 @@ struct ForeignFileMerge {
     _ incoming: IncomingItems, replayed: ([ItemPath], MergeSide) throws -> Set<ItemPath>,
     into result: inout MergedFiles
   ) throws {
-    for path in incoming.notAdopted { mergeFile(path, into: &result) }
+    for path in incoming.notAdopted {
+      if merged[path] == nil {
+        mergeFile(path, into: &result)
+      } else if files.secretName(path, at: theirs) != files.secretName(path, at: base) {
+        // The merge has restored an item there.
+        keepSecond(path, theirs, &result)
+      }
+    }
     for path in incoming.obstructed { keepSecond(path, theirs, &result) }
     try keepOwnChanges(replayed, into: &result)
     let old = try replayed(incoming.changed, .theirs)
@@ -99,8 +106,9 @@ struct ForeignFileMerge {
       }
     }
     for (path, content) in mine where content.isNotAdopted && merged[path] != nil {
-      // The member who adopted the file has seen the version of the base only.
-      if files.secretName(path, at: ours) != files.secretName(path, at: base) {
+      // A member who has adopted the file has seen the version of the base only.
+      let isAdopted = files.record(path, at: theirs) != nil
+      if !isAdopted || files.secretName(path, at: ours) != files.secretName(path, at: base) {
         keepSecond(path, ours, &result)
       }
     }

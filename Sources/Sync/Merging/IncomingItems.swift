@@ -20,8 +20,9 @@ struct IncomingItems {
   private(set) var olderVersions: [ItemRecord] = []
 
   private let base: [ItemPath: VerifiedRecord]
-  /// The versions of the merge base, and the last versions that members have signed of items that no member has signed
-  /// there.
+  /// The last versions that members have signed of items that no member has signed in the merge base.
+  private let hidden: [ItemPath: VerifiedRecord]
+  /// The versions of the merge base, and the hidden ones.
   private let signed: [ItemPath: VerifiedRecord]
   /// The local items by path.
   private let mine: [ItemPath: VerifiedRecord]
@@ -46,7 +47,7 @@ struct IncomingItems {
     of theirs: String, instead ours: String,
     since baseCommit: String
   ) {
-    (self.base, self.files, self.theirs, self.ours) = (base, files, theirs, ours)
+    (self.base, self.hidden, self.files, self.theirs, self.ours) = (base, hidden, files, theirs, ours)
     self.mine = mine.compactMapValues(\.verified)
     signed = base.merging(hidden) { version, _ in version }
     for path in files.paths.sorted() {
@@ -130,10 +131,10 @@ struct IncomingItems {
   /// - Parameters:
   ///   - rollbacks: The search for rollbacks.
   ///   - others: The result of ``knownElsewhere(in:)``.
-  /// - Throws: The errors of `RolledBackItems.find(among:comparedWith:_:)`.
+  /// - Throws: The errors of `RolledBackItems.find(among:comparedWith:_:_:)`.
   mutating func setAside(_ rollbacks: RolledBackItems, _ others: [ItemRecord]) throws {
     let known = Set(mine.values.map(\.record.id) + others.map(\.id))
-    for version in try rollbacks.find(among: items, comparedWith: signed, known.contains) {
+    for version in try rollbacks.find(among: items, comparedWith: base, hidden, known.contains) {
       takeBack(version)
       olderVersions.append(version.record)
     }

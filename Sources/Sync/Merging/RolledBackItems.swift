@@ -16,20 +16,27 @@ struct RolledBackItems {
   /// - Parameters:
   ///   - incoming: The versions of the remote.
   ///   - base: The versions of the merge base.
+  ///   - hidden: The last versions that members have signed of items that no member has signed in the merge base. At
+  ///     another path the history may have a later version.
   ///   - isKnown: Returns true for an item that is in the store.
   /// - Returns: The old versions, sorted by path.
   /// - Throws: The errors of `Git.run`.
   func find(
     among incoming: [ItemPath: VerifiedRecord], comparedWith base: [ItemPath: VerifiedRecord],
-    _ isKnown: (ItemID) -> Bool
+    _ hidden: [ItemPath: VerifiedRecord], _ isKnown: (ItemID) -> Bool
   ) throws -> [VerifiedRecord] {
     let ids = Set(incoming.values.map(\.record.id))
-    let known = Dictionary(base.values.map { ($0.record.id, $0.record) }) { first, second in
+    let signed = base.merging(hidden) { version, _ in version }
+    let known = Dictionary(signed.values.map { ($0.record.id, $0.record) }) { first, second in
       second.isLater(than: first, bySecret: false) ? second : first
     }
-    let candidates = incoming.values.filter { version in
-      if let newer = known[version.record.id] { return newer.mayReplace(version.record) }
-      guard let other = base[version.record.path]?.record else { return false }
+    let candidates = try incoming.values.filter { version in
+      if let newer = known[version.record.id] {
+        guard newer.mayReplace(version.record) else { return false }
+        let isHidden = base[newer.path]?.record != newer
+        return try !(isHidden && version.record.mayReplace(newer) && isNewer(version.record, than: newer))
+      }
+      guard let other = signed[version.record.path]?.record else { return false }
       return !ids.contains(other.id) && !isKnown(version.record.id)
     }
     if candidates.isEmpty { return [] }
@@ -50,6 +57,29 @@ struct RolledBackItems {
     }
     return candidates.filter { lines.contains(ContentDigest(of: $0.file.line)) }
       .sorted { $0.record.path < $1.record.path }
+  }
+
+  /// Returns true if a version was added to the history, and another one was never added after it. Their times do not
+  /// decide, as after a merge of a new name with a new secret.
+  private func isNewer(_ version: ItemRecord, than old: ItemRecord) throws -> Bool {
+    let added = try commits(adding: version)
+    let addedOld = try commits(adding: old)
+    return try !added.isEmpty
+      && added.allSatisfy { commit in
+        try addedOld.allSatisfy { try !repository.git.isAncestor(commit, of: $0) }
+      }
+  }
+
+  /// Returns the commits in the history of the merge bases that added a version at its path.
+  private func commits(adding version: ItemRecord) throws -> [String] {
+    let path = repository.prefix + ItemFiles.recordFile(version.path)
+    let places = try repository.git.commits(changing: path, in: bases).map { "\($0):\(path)" }
+    let names = try objects.names(of: places)
+    let contents = try objects.contents(of: Set(names.values), limit: RecordFile.maximumSize)
+    return names.compactMap { place, name in
+      let record = contents[name].flatMap { try? RecordFile(parsing: $0).record }
+      return record == version ? place.split(separator: ":").first.map(String.init) : nil
+    }
   }
 }
 

@@ -4,9 +4,28 @@ internal import KeyringModel
 /// The merge of items according to the records that members have signed.
 extension TreeMerge {
   func mergeItems(into result: inout MergedFiles) throws {
-    let paths = Set(
+    var paths = Set(
       (Array(ours.changes.entries.keys) + Array(theirs.changes.entries.keys)).compactMap(itemPath))
     if paths.isEmpty { return }
+    while true {
+      var attempt = result
+      let occupied = try mergeItems(at: paths, into: &attempt)
+      if occupied.isEmpty {
+        result = attempt
+        return
+      }
+      paths.formUnion(occupied)
+    }
+  }
+
+  /// Merges the items at some paths.
+  ///
+  /// - Returns: Other paths at which the local commit has files, and to which the merge would move an item, because one
+  ///   side has changed its name and the other one its group. If there are any, the result is not complete, and these
+  ///   paths have to be merged, too.
+  private func mergeItems(
+    at paths: Set<ItemPath>, into result: inout MergedFiles
+  ) throws -> Set<ItemPath> {
     var read = try ItemFiles(paths, in: bases + [ours.commit, theirs.commit], prefix: prefix, objects)
     var base: [ItemPath: VerifiedRecord] = [:]
     // Records of the local commit and of the bases may be signed by people whom the remote's policy has removed, so the
@@ -68,6 +87,9 @@ extension TreeMerge {
     let merged = merge.merge(
       base: base.values.map(\.record), ours: mine.values.compactMap { $0.verified?.record } + others,
       theirs: incoming.values.map(\.record) + others)
+    let occupied = try occupiedPaths(
+      merged.items.map(\.record).filter { !paths.contains($0.path) && !others.contains($0) }.map(\.path))
+    if !occupied.isEmpty { return occupied }
     let untouched = Set(others.map(\.path))
     var chosen = incoming
     for (path, other) in incoming where !removed.paths.contains(path) {
@@ -87,6 +109,16 @@ extension TreeMerge {
       !kept.contains(record.record.id) && mine[record.record.path]?.verified?.record.id == record.record.id
     }.map { IncomingDeletion(record: $0.record) }
     result.deletions.sort { $0.record.path < $1.record.path }
+    return []
+  }
+
+  /// Returns those of some paths at which the local commit has a file.
+  private func occupiedPaths(_ paths: [ItemPath]) throws -> Set<ItemPath> {
+    func places(_ path: ItemPath) -> [String] {
+      [ItemFiles.recordFile(path), ItemFiles.secretFile(path)].map { "\(ours.commit):\(prefix)\($0)" }
+    }
+    let known = try objects.names(of: paths.flatMap(places))
+    return Set(paths.filter { path in places(path).contains { known[$0] != nil } })
   }
 
   /// Returns the local items that no member has signed, as after their author has left the group, and that the remote
