@@ -59,6 +59,28 @@ extension CommandCall {
     }
   }
 
+  /// Applies a change to people and groups. Changes that are still pending, for example because a command or a merge was
+  /// interrupted, are committed first: every policy needs its own commit, or other machines refuse the next one.
+  ///
+  /// - Parameters:
+  ///   - change: the change.
+  ///   - keyring: the keyring for which it was planned.
+  ///   - subject: the commit subject: one line of printable ASCII.
+  ///   - progress: receives the number of re-encrypted items and of all items, on any thread.
+  /// - Returns: the keyring with its new people.
+  /// - Throws: the error of a commit, in which case nothing was changed; the errors of `Keyring.make`.
+  package func make(
+    _ change: TeamChange, of keyring: Keyring, subject: String,
+    progress: @escaping @Sendable (Int, Int) -> Void = { _, _ in }
+  ) throws -> Keyring {
+    do {
+      try commitPending()
+    } catch let error as NotCommittedError {
+      throw error.cause
+    }
+    return try keyring.make(change, subject: subject, progress: progress)
+  }
+
   private func committer(asksEarly: Bool = false) throws -> Committer? {
     let host = try host()
     // If the store does not exist or cannot be opened, the command reports that itself.

@@ -92,6 +92,43 @@ extension Keyring {
     return successor
   }
 
+  /// Signs the policy again, without changing people, groups or items, until it has at least a given generation.
+  ///
+  /// If a merge has dropped a policy, the last policy of the history must not be older than that one. Otherwise all
+  /// machines would report that an old policy was restored.
+  ///
+  /// - Parameters:
+  ///   - generation: The generation.
+  ///   - subject: The commit subject of each new policy: one line of printable ASCII.
+  ///   - commit: Commits pending changes. A history must contain every generation.
+  /// - Returns: The keyring with the last policy; this keyring if its policy has the generation already.
+  /// - Throws: `KeyringError.policyNotTrusted`; `.team` with `notAnAdmin` or `overtaken`; `.engine`; a file error; and
+  ///   the errors of `commit`.
+  package func raiseGeneration(
+    to generation: Int, subject: String, commit: () throws -> Void
+  ) throws -> Keyring {
+    var keyring = self
+    while keyring.policy.generation < generation {
+      try commit()
+      keyring = try keyring.signPolicyAgain(subject: subject)
+    }
+    try commit()
+    return keyring
+  }
+
+  private func signPolicyAgain(subject: String) throws(KeyringError) -> Keyring {
+    try requireTrust()
+    guard policy.admins.contains(trusted.signer) else { throw .team(.notAnAdmin) }
+    let next: Policy
+    do throws(PolicyError) {
+      next = try policy.successor(by: [], previous: ContentDigest(of: policy.encode()), at: host.clock())
+    } catch {
+      throw .team(.invalid(error))
+    }
+    return try make(
+      TeamChange(before: policy, after: next, outdated: [], newKeys: [:]), subject: subject)
+  }
+
   /// Returns the items whose recipients are not exactly the members of their groups.
   ///
   /// - Parameter groups: The groups to check; nil for all.

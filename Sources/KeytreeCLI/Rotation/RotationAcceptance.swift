@@ -61,7 +61,9 @@ struct RotationAcceptance {
     let change = try keyring.plan([.accept(record.id, risk)])
     let progress = WorkProgress("encrypt", console: call.console)
     defer { progress.finish() }
-    _ = try keyring.make(change, subject: "accept that a secret stays") { progress.advance(to: $0, of: $1) }
+    _ = try call.make(change, of: keyring, subject: "accept that a secret stays") {
+      progress.advance(to: $0, of: $1)
+    }
     try call.commitPending()
     call.console.say("Accepted: the secret of \(record.reference.text) stays as it is.")
   }

@@ -283,7 +283,7 @@ struct GroupChange {
     try call.separateChanges(of: change.items, in: keyring)
     let progress = WorkProgress("encrypt", console: call.console)
     defer { progress.finish() }
-    return try keyring.make(change, subject: subject) { progress.advance(to: $0, of: $1) }
+    return try call.make(change, of: keyring, subject: subject) { progress.advance(to: $0, of: $1) }
   }
 
   private func tellResealed(_ change: TeamChange) {

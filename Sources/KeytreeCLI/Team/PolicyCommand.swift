@@ -134,7 +134,7 @@ enum PolicyCommand: Command {
     _ edits: [PolicyEdit], _ subject: String, _ keyring: Keyring, _ call: CommandCall
   ) throws {
     let change = try keyring.plan(edits)
-    _ = try keyring.make(change, subject: subject)
+    _ = try call.make(change, of: keyring, subject: subject)
   }
 
   private static func list(_ names: [String]) -> String {

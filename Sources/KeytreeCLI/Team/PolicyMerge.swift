@@ -36,18 +36,61 @@ struct PolicyMerge {
         )
         call.console.complain("hint: ask an admin to make the changes")
       }
-      return false
+      return try Self.raiseGeneration(to: merge.accepted.generation, call)
     }
-    let change = try merge.keyring.plan(merge.edits, newKeys: merge.keys)
-    let progress = WorkProgress("encrypt", console: call.console)
-    defer { progress.finish() }
-    let now = try merge.keyring.make(change, subject: "reapply changes of people and groups") {
-      progress.advance(to: $0, of: $1)
-    }
+    let (before, now) = try apply(merge)
     call.console.say("Reapplied your changes of people and groups:")
-    for line in PolicyDifference(from: change.before, to: now.policy).lines {
+    for line in PolicyDifference(from: before, to: now).lines {
       call.console.say("  " + line)
     }
+    _ = try Self.raiseGeneration(to: merge.accepted.generation, call)
+    return true
+  }
+
+  /// Applies the local changes to the policy of the remote.
+  ///
+  /// - Returns: The policies before and after the changes.
+  private func apply(_ merge: PolicyRebase) throws -> (before: Policy, after: Policy) {
+    let progress = WorkProgress("encrypt", console: call.console)
+    defer { progress.finish() }
+    do {
+      let change = try merge.keyring.plan(merge.edits, newKeys: merge.keys)
+      let keyring = try call.make(
+        change, of: merge.keyring, subject: "reapply changes of people and groups"
+      ) { progress.advance(to: $0, of: $1) }
+      return (change.before, keyring.policy)
+    } catch {
+      if case KeyringError.team = error {
+        call.console.complain(
+          "keytree: warning: your changes of people and groups cannot be applied to the policy of the remote")
+        call.console.complain("hint: `keytree trust` accepts that policy without your changes")
+      }
+      throw error
+    }
+  }
+
+  /// Signs the accepted policy again, if this user is an admin, until its generation is not lower than that of a policy
+  /// of this clone that was dropped.
+  ///
+  /// - Parameters:
+  ///   - generation: The generation of the dropped policy.
+  ///   - call: The call of the command.
+  /// - Returns: True if the store has changed.
+  static func raiseGeneration(to generation: Int, _ call: CommandCall) throws -> Bool {
+    guard try call.repository() != nil else { return false }
+    call.store.closeKeyring()
+    defer { call.store.closeKeyring() }
+    let keyring = try call.openKeyring()
+    guard keyring.distrust == nil, keyring.policy.generation < generation else { return false }
+    guard keyring.policy.admins.contains(keyring.ownFingerprint) else {
+      call.console.complain(
+        "keytree: warning: the history contains your newer policy, so `keytree verify` reports an old one until an "
+          + "admin has changed people or groups")
+      return false
+    }
+    _ = try keyring.raiseGeneration(
+      to: generation, subject: "accept the people and groups of the remote"
+    ) { try call.commitPending() }
     return true
   }
 
@@ -99,7 +142,7 @@ struct PolicyMerge {
   /// - Throws: `KeyringError` if the user is not an admin or this clone's policy is not accepted; `CommandError` if the
   ///   policy of the remote is trusted; `foreignPolicy`; `TerminalError.cancelled`.
   func dropRemote(in repository: Repository) throws -> ContentDigest {
-    var keyring = try call.openKeyring()
+    let keyring = try call.openKeyring()
     if let distrust = keyring.distrust { throw KeyringError.policyNotTrusted(distrust) }
     let own = keyring.ownFingerprint
     guard keyring.policy.admins.contains(own) else { throw KeyringError.team(.notAnAdmin) }
@@ -114,9 +157,10 @@ struct PolicyMerge {
     let theirs = try keyring.lastSigned(upTo: step, past: past)
     try confirmDropped(theirs, by: keyring.policy, of: own)
     defer { call.store.closeKeyring() }
-    while let theirs, keyring.policy.generation <= theirs.generation {
-      keyring = try keyring.make(try keyring.plan([]), subject: "keep the people and groups of this clone")
-      try call.commitPending()
+    if let theirs {
+      _ = try keyring.raiseGeneration(
+        to: theirs.generation + 1, subject: "keep the people and groups of this clone"
+      ) { try call.commitPending() }
     }
     return step.digest
   }

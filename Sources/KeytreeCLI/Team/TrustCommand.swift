@@ -47,6 +47,11 @@ enum TrustCommand: Command {
     defer { call.explain(trust.engineStatistics) }
     let code = try decide(trust, at: path, expected: expected, call)
     if let fetched { try reception.mergeAccepted(fetched) }
+    if trust.standing == .older, let dropped = trust.accepted,
+      try PolicyMerge.raiseGeneration(to: dropped.generation, call)
+    {
+      call.console.say("Signed the policy again, so that it is not older than the one it replaces.")
+    }
     return code
   }
 

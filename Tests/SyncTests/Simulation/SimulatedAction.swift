@@ -199,7 +199,10 @@ struct SimulatedCommand {
     arguments = "\(edit)"
     let keys = edit.contains { if case .add = $0 { true } else { false } } ? world.keyFiles : [:]
     let added = keys.filter { !keyring.policy.isMember($0.key) }
-    _ = try keyring.make(try keyring.plan(edit, newKeys: added))
+    let change = try keyring.plan(edit, newKeys: added)
+    // As each command does, so that every policy has its own commit.
+    try seat.commit()
+    _ = try keyring.make(change)
   }
 
   /// The possible changes of people and groups. Alice is never removed.

@@ -69,11 +69,8 @@ extension SimulatedWorld {
   /// - Returns: The digest of the policy of the remote.
   private func drop(_ seat: SimulatedSeat) throws -> ContentDigest {
     let step = try fetchedPolicy(seat)
-    var keyring = try seat.open()
-    let theirs = try keyring.lastSigned(upTo: step, past: try seat.past())
-    while let theirs, keyring.policy.generation <= theirs.generation {
-      keyring = try keyring.make(try keyring.plan([]))
-      try seat.commit()
+    if let theirs = try seat.open().lastSigned(upTo: step, past: try seat.past()) {
+      _ = try raiseGeneration(to: theirs.generation + 1, seat)
     }
     return step.digest
   }
@@ -95,21 +92,21 @@ extension SimulatedWorld {
     let rebase = try Keyring.reapply(at: seat.path, host: seat.host, past: try seat.past())
     if rebase.edits.isEmpty {
       try rebase.keyring.accept()
-      return false
+      return try raiseGeneration(to: rebase.accepted.generation, seat)
     }
     do throws(KeyringError) {
       let change = try rebase.keyring.plan(rebase.edits, newKeys: rebase.keys, force: true)
       _ = try rebase.keyring.make(change)
-      return true
     } catch {
       switch error {
       case .team, .itemDamaged: break
       default: throw error
       }
       // For example because the other admin has removed this one.
-      try trust(seat)
-      return false
+      return try trust(seat)
     }
+    _ = try raiseGeneration(to: rebase.accepted.generation, seat)
+    return true
   }
 
   private func reencrypt(_ seat: SimulatedSeat, _ keyring: Keyring, _ addsReaders: Bool) throws -> Bool {

@@ -100,9 +100,29 @@ final class SimulatedWorld {
   }
 
   /// Accepts the policy in the store of a seat, whatever was accepted before, as `trust` does after it has asked.
-  func trust(_ seat: SimulatedSeat) throws {
+  ///
+  /// - Returns: True if the store has changed, because a newer policy was dropped.
+  @discardableResult
+  func trust(_ seat: SimulatedSeat) throws -> Bool {
     let engine = people.first { $0.fingerprint == seat.person }?.standIn
-    try Trust(at: seat.path, host: seat.host, engine: engine, own: [seat.person]).accept()
+    let trust = try Trust(at: seat.path, host: seat.host, engine: engine, own: [seat.person])
+    try trust.accept()
+    return try raiseGeneration(to: trust.accepted?.generation ?? 0, seat)
+  }
+
+  /// Signs the policy of a seat again until its generation is not lower than that of a dropped policy, if its person is
+  /// an admin, as `sync --reapply` and `trust` do.
+  ///
+  /// - Returns: True if the store has changed.
+  func raiseGeneration(to generation: Int, _ seat: SimulatedSeat) throws -> Bool {
+    let keyring = try seat.open()
+    guard keyring.policy.generation < generation, keyring.policy.admins.contains(seat.person) else {
+      return false
+    }
+    _ = try keyring.raiseGeneration(to: generation, subject: "accept the people and groups of the remote") {
+      try seat.commit()
+    }
+    return true
   }
 
   @discardableResult

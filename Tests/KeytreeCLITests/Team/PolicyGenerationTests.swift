@@ -1,0 +1,74 @@
+import CommandSupport
+import Foundation
+import KeyringModel
+import KeytreeCLI
+import TestSupport
+import Testing
+
+/// Tests that the history has every generation of the policy, and that its last policy is the newest one.
+@Suite(.serialized, .slow) struct PolicyGenerationTests {
+  private let team: TeamMachines
+
+  init() throws {
+    team = try TeamMachines([.alice, .bob, .carol])
+    try team.succeed(.alice, "add", "a.example/me", input: "one")
+    try team.welcome(.bob, "--admin")
+    try team.welcome(.carol)
+    try team.succeed(.bob, "sync")
+    try team.succeed(.carol, "sync")
+  }
+
+  /// Expects that a new clone and the given machines find nothing wrong in the history.
+  private func expectNoFindings(_ people: [GnuPGKey]) throws {
+    for person in people {
+      try team.succeed(person, "sync")
+      let verify = team.run(person, ["verify"])
+      #expect(verify.code == .done, "\(verify.text) \(verify.talk)")
+    }
+  }
+
+  @Test func `several policies that are reapplied to one of the remote are not older than it`() throws {
+    for group in ["ops", "web", "dev"] { try team.succeed(.bob, "group", "create", group) }
+    try team.succeed(.alice, "group", "create", "mail")
+    try team.succeed(.alice, "sync")
+    #expect(try team.succeed(.bob, "sync", "--reapply").talk.contains("Reapplied your changes"))
+    try expectNoFindings([.bob, .alice, .carol])
+    #expect(try team.succeed(.carol, "group", "list").lines.count == 5)
+  }
+
+  @Test func `an admin who cannot reapply their policies accepts that of the remote`() throws {
+    try team.succeed(.alice, "group", "create", "web")
+    let (bob, carol) = (GnuPGKey.bob.fingerprint.text, GnuPGKey.carol.fingerprint.text)
+    try team.succeed(.alice, "group", "add", "web", carol, "--fingerprint", carol)
+    for person in [GnuPGKey.alice, .bob, .carol] { try team.succeed(person, "sync") }
+    try team.succeed(.bob, "group", "add", "web", bob, "--fingerprint", bob)
+    try team.succeed(.bob, "group", "remove", "web", carol)
+    try team.succeed(.carol, "add", "b.example/me", "-g", "web", input: "two")
+    try team.succeed(.alice, "group", "create", "mail")
+    for person in [GnuPGKey.carol, .alice] { try team.succeed(person, "sync") }
+
+    // Bob cannot read the item that Carol has signed, so he cannot sign it himself.
+    let refused = team.run(.bob, ["sync", "--reapply"], answers: ["y"])
+    #expect(refused.code == .cannotDecrypt && refused.talk.contains("`keytree trust`"), "\(refused.talk)")
+    let trust = team.run(.bob, ["trust"], answers: ["y"])
+    #expect(trust.code == .done && trust.talk.contains("Signed the policy again"), "\(trust.talk)")
+    try expectNoFindings([.bob, .alice, .carol])
+    #expect(try team.succeed(.alice, "group", "list").lines.count == 3)
+    #expect(team.run(.bob, ["get", "b.example/me"]).code == .cannotDecrypt)
+    #expect(try team.succeed(.carol, "get", "b.example/me").text == "two")
+  }
+
+  @Test func `a policy that could not be committed gets its own commit before the next one`() throws {
+    let lock = "\(try #require(team.worlds[.alice]).store)/.git/index.lock"
+    try Data().write(to: URL(fileURLWithPath: lock))
+    let first = team.run(.alice, ["group", "create", "ops"])
+    #expect(first.code == .gitFailed && first.talk.contains("stored, but not committed"), "\(first.talk)")
+    let second = team.run(.alice, ["group", "create", "web"])
+    #expect(second.code == .gitFailed && !second.talk.contains("stored"), "\(second.talk)")
+    try FileManager.default.removeItem(atPath: lock)
+    #expect(try team.succeed(.alice, "group", "list").lines.count == 2)
+    try team.succeed(.alice, "group", "create", "web")
+    try expectNoFindings([.alice, .bob, .carol])
+    #expect(try team.succeed(.bob, "group", "list").lines.count == 3)
+  }
+}
