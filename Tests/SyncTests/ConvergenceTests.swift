@@ -127,7 +127,9 @@ import Testing
     #expect(try world.sync(alice) == Synchronization.Report())
   }
 
-  @Test func `a change of a removed person to an item that others have moved and replaced is taken back`() throws {
+  @Test func `a change of a removed person to an item that others have moved and replaced is taken back`()
+    throws
+  {
     let world = try SimulatedWorld()
     let (alice, laptop, carol) = (world.seats[0], world.seats[1], world.seats[3])
     try world.add("old", at: alice)
