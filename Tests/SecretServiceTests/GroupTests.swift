@@ -55,6 +55,20 @@ import Testing
     try world.add(["a": "1"], in: .group("My-Work"))
   }
 
+  @Test func `pending changes are committed before a group is created or deleted`() throws {
+    let (_, prompt) = try service.createCollection(label: "X", alias: "", for: world.sender)
+    _ = try world.run(prompt)
+    #expect(world.history.count == 1)
+    world.history.breakDown()
+    let (_, second) = try service.createCollection(label: "Y", alias: "", for: world.sender)
+    #expect(
+      try world.run(second) == .promptCompleted(second, to: world.sender, isDismissed: true, .path(.none)))
+    let third = try service.delete(.group("X"), for: world.sender)
+    #expect(try world.run(third) == .promptCompleted(third, to: world.sender, isDismissed: true, .nothing))
+    #expect(try world.store.open().policy.groups.keys.sorted() == ["X", "default", "team"])
+    #expect(world.reports.count == 2)
+  }
+
   @Test func `nothing is created if the user declines or the client dismisses`() throws {
     world.agent.agrees = false
     let (_, prompt) = try service.createCollection(label: "X", alias: "", for: world.sender)

@@ -15,6 +15,7 @@ final class ServiceWorld {
   let clock = ManualClock()
   let reports = Tally()
   let changes = Tally()
+  let history = HistoryDouble()
   let service: SecretService
   /// The store as another process has opened it.
   let other: Keyring
@@ -34,18 +35,18 @@ final class ServiceWorld {
       }
     }
     other = try store.open()
-    service = try Self.service(store, agent, clock, reports, changes, asksLate: asksLate)
+    service = try Self.service(store, agent, clock, reports, changes, history, asksLate: asksLate)
     session = try service.openSession("plain", .text, for: sender).session
   }
 
   /// Starts another service on the same store, as after a restart.
   func restarted() throws -> SecretService {
-    try Self.service(store, agent, clock, reports, changes, asksLate: false)
+    try Self.service(store, agent, clock, reports, changes, history, asksLate: false)
   }
 
   private static func service(
     _ store: StandInStore, _ agent: AgentDouble, _ clock: ManualClock, _ reports: Tally, _ changes: Tally,
-    asksLate: Bool
+    _ history: HistoryDouble, asksLate: Bool
   ) throws -> SecretService {
     var options = ServiceOptions(
       stateBase: store.host.stateBase, clock: { clock.now },
@@ -53,6 +54,7 @@ final class ServiceWorld {
     options.asksLate = asksLate
     options.report = { _ in reports.add() }
     options.storeWasChanged = { _ in changes.add() }
+    options.commitPending = { try history.commit() }
     let (host, path, engine) = (store.host, store.path, store.engine)
     return try SecretService(
       options: options,
@@ -234,4 +236,24 @@ final class Tally: Sendable {
   private let number = Mutex(0)
   var count: Int { number.withLock { $0 } }
   func add() { number.withLock { $0 += 1 } }
+}
+
+/// A stand-in for the history of a store.
+final class HistoryDouble: Sendable {
+  struct Failure: Error {}
+
+  private let state = Mutex((count: 0, isBroken: false))
+
+  /// The number of commits.
+  var count: Int { state.withLock { $0.count } }
+
+  /// Makes all further commits fail.
+  func breakDown() { state.withLock { $0.isBroken = true } }
+
+  func commit() throws {
+    try state.withLock { state in
+      if state.isBroken { throw Failure() }
+      state.count += 1
+    }
+  }
 }

@@ -59,7 +59,9 @@ import Testing
       try world.sync(seat)
     }
     try world.change([.remove(bob.person)], at: alice)
-    #expect(try world.sync(alice).refused.isEmpty)
+    let report = try world.sync(alice)
+    #expect(report.signed == 0 && report.signedAgain == 1)
+    #expect(report.refused.isEmpty)
     try world.sync(laptop)
     for seat in [alice, laptop] {
       #expect(Set(try world.texts(seat).keys) == ["of Alice", "of Bob"])
@@ -149,40 +151,74 @@ import Testing
     }
   }
 
-  @Test(arguments: [false, true])
-  func `an item whose name and group two sides have changed does not replace the item that has both`(
-    isForeign: Bool
+  /// The files at a path to which a merge moves an item.
+  enum Occupant: CaseIterable {
+    case item
+    /// An item whose encrypted file another program has replaced.
+    case changedFile
+    /// A file of another program, without a record.
+    case foreignFile
+    /// An item that no member has signed.
+    case unsigned
+  }
+
+  @Test(arguments: Occupant.allCases)
+  func `an item whose name and group two sides have changed replaces no other item`(
+    _ occupant: Occupant
   ) throws {
     let world = try SimulatedWorld()
     let (alice, bob) = (world.seats[0], world.seats[2])
     try world.create("web", at: alice)
     try world.change([.join(bob.person, group: "web")], at: alice)
     try world.add("other", named: "new", to: "web", at: alice)
+    try world.add("app", named: "app", to: "web", at: alice)
     try world.add("moved", named: "old", at: alice)
-    if isForeign {
-      // Another program has the file, which has no record.
-      let file = "\(alice.path)/\(try #require(try world.texts(alice)["other"]?.first))"
-      let bytes = try #require(FileManager.default.contents(atPath: file))
-      let keyring = try alice.open()
-      let query = Query(predicates: [.equal(.server, .string("new.example"))])
-      try keyring.delete(try keyring.find(query).items)
-      try alice.commit()
-      try FileManager.default.createDirectory(
-        atPath: (file as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
-      try bytes.write(to: URL(fileURLWithPath: file))
+    let file = try path(of: "other", world)
+    // A file that is also at another path would be ignored.
+    let app = try Data(contentsOf: URL(fileURLWithPath: try path(of: "app", world)))
+    let keyring = try alice.open()
+    try keyring.delete(
+      try keyring.find(Query(predicates: [.equal(.server, .string("app.example"))])).items)
+    try alice.commit()
+    let record = file.dropLast(4) + ".json"
+    for seat in [alice, bob] { try world.sync(seat) }
+    switch occupant {
+    case .item: break
+    case .changedFile: try app.write(to: URL(fileURLWithPath: file))
+    case .foreignFile: try FileManager.default.removeItem(atPath: String(record))
+    case .unsigned:
+      let text = try String(contentsOfFile: String(record), encoding: .utf8)
+      try text.replacing("\"signature\":\"xA0", with: "\"signature\":\"xA1")
+        .write(toFile: String(record), atomically: true, encoding: .utf8)
+    }
+    if occupant != .item {
       try world.git(["add", "-A"], in: alice.path)
       try world.git(["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "x"], in: alice.path)
+      // Both clones have it, as after a policy that nobody has accepted.
+      try world.git(["push", "-q", "origin", "main"], in: alice.path)
+      try world.git(["pull", "-q", "--ff-only", "origin", "main"], in: bob.path)
     }
-    for seat in [alice, bob] { try world.sync(seat) }
     try change(AttributeChanges(group: "web"), ofItem: "old.example", at: alice)
     try change(AttributeChanges(set: [.server: .string("new.example")]), ofItem: "old.example", at: bob)
-    for seat in [alice, bob, alice, bob] { try world.sync(seat) }
+    var reports = Synchronization.Report()
+    for seat in [alice, bob, alice, bob] { reports.add(try world.sync(seat)) }
     for seat in [alice, bob] {
       #expect(try world.sync(seat) == Synchronization.Report())
-      #expect(try Set(world.texts(seat).keys) == ["other", "moved"])
-      let items = try seat.open().find(Query(predicates: [.equal(.server, .string("new.example"))])).items
-      #expect(items.map(\.group) == ["web"])
+      let texts = try world.texts(seat)
+      // The item with the later secret stays.
+      #expect(texts["moved"]?.contains { $0.hasPrefix("items/internet-password/new.example/me~") } == true)
+      if occupant == .unsigned {
+        #expect(Set(reports.abandoned.map(\.isReplaced)) == [true])
+      } else {
+        #expect(texts["other"] != nil)
+      }
+      #expect((texts["app"] != nil) == (occupant == .changedFile))
     }
+  }
+
+  /// Returns the encrypted file with a secret in Alice's clone.
+  private func path(of secret: String, _ world: SimulatedWorld) throws -> String {
+    "\(world.seats[0].path)/\(try #require(try world.texts(world.seats[0])[secret]?.first))"
   }
 
   /// Changes an item.
@@ -242,7 +278,7 @@ import Testing
     try world.change([.leave(carol.person, group: GroupName.default)], at: bob)
     #expect(try world.sync(bob).refused.count == 1)
     let report = try world.sync(laptop)
-    #expect(report.signed == 1 && report.abandoned.isEmpty && report.deletions.isEmpty)
+    #expect(report.signedAgain == 1 && report.abandoned.isEmpty && report.deletions.isEmpty)
     for seat in [bob, laptop, bob] {
       #expect(try world.sync(seat, addsReaders: true).refused.isEmpty)
       #expect(try world.texts(seat)["of Carol"] != nil)

@@ -68,7 +68,8 @@ extension CommandCall {
   ///   - subject: the commit subject: one line of printable ASCII.
   ///   - progress: receives the number of re-encrypted items and of all items, on any thread.
   /// - Returns: the keyring with its new people.
-  /// - Throws: the error of a commit, in which case nothing was changed; the errors of `Keyring.make`.
+  /// - Throws: `CommandError` if pending changes could not be committed, in which case nothing was changed; the errors of
+  ///   `Keyring.make`.
   package func make(
     _ change: TeamChange, of keyring: Keyring, subject: String,
     progress: @escaping @Sendable (Int, Int) -> Void = { _, _ in }
@@ -76,7 +77,11 @@ extension CommandCall {
     do {
       try commitPending()
     } catch let error as NotCommittedError {
-      throw error.cause
+      let report = ErrorReport(describing: error.cause)
+      throw CommandError.other(
+        .gitFailed,
+        message: "people and groups were not changed, because an earlier change could not be committed: "
+          + (report.message ?? "git failed"), hint: report.hint ?? "run `keytree sync`")
     }
     return try keyring.make(change, subject: subject, progress: progress)
   }

@@ -137,6 +137,7 @@ enum SecretServiceCommand: Command {
     options.asksLate = call.arguments.has(askLate)
     options.report = { inbox.add($0) }
     options.storeWasChanged = { _ in changes.add() }
+    if let write = try call.historyWriter() { options.commitPending = write }
     let service: SecretService
     do {
       service = try SecretService(options: options, opening: try call.keyringOpener())

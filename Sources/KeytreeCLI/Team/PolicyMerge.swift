@@ -36,14 +36,14 @@ struct PolicyMerge {
         )
         call.console.complain("hint: ask an admin to make the changes")
       }
-      return try Self.raiseGeneration(to: merge.accepted.generation, call)
+      return try Self.signPastDropped(call)
     }
     let (before, now) = try apply(merge)
     call.console.say("Reapplied your changes of people and groups:")
     for line in PolicyDifference(from: before, to: now).lines {
       call.console.say("  " + line)
     }
-    _ = try Self.raiseGeneration(to: merge.accepted.generation, call)
+    _ = try Self.signPastDropped(call)
     return true
   }
 
@@ -60,38 +60,86 @@ struct PolicyMerge {
       ) { progress.advance(to: $0, of: $1) }
       return (change.before, keyring.policy)
     } catch {
-      if case KeyringError.team = error {
+      switch error {
+      case KeyringError.team(.cannotReencrypt), KeyringError.team(.notAnAdmin):
         call.console.complain(
           "keytree: warning: your changes of people and groups cannot be applied to the policy of the remote")
-        call.console.complain("hint: `keytree trust` accepts that policy without your changes")
+        call.console.complain(
+          "hint: ask another admin to make them, and run `keytree trust`, which accepts that policy without them"
+        )
+      default: break
       }
       throw error
     }
   }
 
-  /// Signs the accepted policy again, if this user is an admin, until its generation is not lower than that of a policy
-  /// of this clone that was dropped.
+  // MARK: Generations
+
+  /// The number of signatures for which the user is not asked.
+  private static let signaturesWithoutQuestion = 8
+  /// The maximum number of signatures.
+  private static let signatureLimit = 1000
+
+  /// Signs the accepted policy again, if this user is an admin, until no policy that a merge has dropped is newer.
   ///
-  /// - Parameters:
-  ///   - generation: The generation of the dropped policy.
-  ///   - call: The call of the command.
+  /// The history decides, so an interrupted run can be repeated.
+  ///
+  /// - Parameter call: The call of the command.
   /// - Returns: True if the store has changed.
-  static func raiseGeneration(to generation: Int, _ call: CommandCall) throws -> Bool {
-    guard try call.repository() != nil else { return false }
+  /// - Throws: `KeyringError`, `GitError`, `SyncError`, `TerminalError.cancelled`.
+  static func signPastDropped(_ call: CommandCall) throws -> Bool {
+    guard let repository = try call.repository() else { return false }
     call.store.closeKeyring()
     defer { call.store.closeKeyring() }
     let keyring = try call.openKeyring()
-    guard keyring.distrust == nil, keyring.policy.generation < generation else { return false }
+    guard keyring.distrust == nil, keyring.policy.people.count > 1 else { return false }
+    guard let dropped = try droppedGeneration(in: repository, try call.host()) else { return false }
+    let count = dropped - keyring.policy.generation
+    if count <= 0 { return false }
     guard keyring.policy.admins.contains(keyring.ownFingerprint) else {
       call.console.complain(
-        "keytree: warning: the history contains your newer policy, so `keytree verify` reports an old one until an "
-          + "admin has changed people or groups")
+        "keytree: warning: the history contains a newer policy that was dropped, so `keytree verify` reports an old "
+          + "one")
+      call.console.complain("hint: ask an admin to run `keytree trust`, which signs the policy again")
       return false
     }
-    _ = try keyring.raiseGeneration(
-      to: generation, subject: "accept the people and groups of the remote"
-    ) { try call.commitPending() }
+    try confirmSignatures(count, call)
+    _ = try keyring.raiseGeneration(to: dropped, subject: "accept the people and groups of the remote") {
+      try call.commitPending()
+    }
+    call.console.say("Signed the policy again, so that it is not older than one that was dropped.")
     return true
+  }
+
+  private static func droppedGeneration(in repository: Repository, _ host: HostContext) throws -> Int? {
+    // Created before the folder and stopped after its removal, so that no signal can leave the folder behind.
+    let interruption = Interruption()
+    defer { interruption?.stop() }
+    let room = try VerificationWorkspace(host: host)
+    defer { room.remove() }
+    let result = Result { try PolicyHistory.droppedGeneration(in: repository, room: room) }
+    // A signal also ends the running git, so the error of git does not matter.
+    if interruption?.takeSignal() != nil {
+      throw TerminalError.cancelled(action: "the policy was not signed again")
+    }
+    return try result.get()
+  }
+
+  /// Asks before many signatures are made. A person who can push may have dropped a chain of any length.
+  private static func confirmSignatures(_ count: Int, _ call: CommandCall) throws {
+    guard count <= signatureLimit else {
+      throw CommandError.other(
+        .failure,
+        message:
+          "the policy was not signed again: it is \(count) generations older than one that was dropped",
+        hint: "clone an older state of the store, or create a new store and import this one")
+    }
+    if count <= signaturesWithoutQuestion { return }
+    guard
+      try call.console.confirm("Sign the policy \(count) times, once for each generation that was dropped")
+    else {
+      throw TerminalError.cancelled(action: "the policy was not signed again")
+    }
   }
 
   /// Reports the policy of the remote that `sync --reapply` takes, and asks for confirmation if it gives access to
@@ -158,6 +206,7 @@ struct PolicyMerge {
     try confirmDropped(theirs, by: keyring.policy, of: own)
     defer { call.store.closeKeyring() }
     if let theirs {
+      try Self.confirmSignatures(theirs.generation + 1 - keyring.policy.generation, call)
       _ = try keyring.raiseGeneration(
         to: theirs.generation + 1, subject: "keep the people and groups of this clone"
       ) { try call.commitPending() }

@@ -45,6 +45,10 @@ struct SyncReport {
     if report.signed > 0 {
       lines.append("Merged \(count(report.signed, "item")) that both sides changed.")
     }
+    if report.signedAgain > 0 {
+      lines.append(
+        "Signed \(count(report.signedAgain, "record")) again, because their signers have left the groups.")
+    }
     if report.resealed > 0 { lines.append("Re-encrypted \(count(report.resealed, "item")).") }
     if report.newCopies > 0 {
       lines.append("Kept \(count(report.newCopies, "conflict copy", "conflict copies")).")
@@ -127,6 +131,7 @@ struct SyncReport {
       JSONMember("notAdopted", .array(report.foreignFiles.map { .string($0.path) })),
       JSONMember("refused", .array(report.refused.map { .string($0.path) })),
       JSONMember("signed", .integer(Int64(report.signed))),
+      JSONMember("signedAgain", .integer(Int64(report.signedAgain))),
       JSONMember("conflictCopies", .integer(Int64(report.newCopies))),
       JSONMember("conflictCopiesRemoved", .integer(Int64(report.removedCopies))),
       JSONMember("merged", .bool(report.hasMerged)),

@@ -20,6 +20,8 @@ enum TrustCommand: Command {
       "If the store has a remote, the command first receives what the remote has, as `keytree sync --pull-only` does. "
         + "If it cannot, it reports why and shows the policy of this clone. If this clone has commits of its own and "
         + "the remote has a newer policy, that policy is shown, and the remote is merged after you have accepted it.",
+      "If a merge has dropped a newer policy, this command of an admin signs the accepted one again, so that other "
+        + "machines do not report an old policy.",
       "Scripts give the full fingerprint of the admin who must have signed the policy. A policy that is not newer "
         + "than the accepted one is never accepted in this way.",
     ],
@@ -28,7 +30,7 @@ enum TrustCommand: Command {
       Example("keytree trust", "shows who can read the store, and asks"),
       Example("keytree trust --fingerprint C86E40475C0FBD627777428CC11945FA7D8856D8", "for scripts"),
     ],
-    exitCodes: [3, 4, 7, 9])
+    exitCodes: [3, 4, 7, 9, 11])
 
   static func run(_ call: CommandCall) throws -> ExitCode {
     let expected = try expectedAdmin(call)
@@ -47,10 +49,8 @@ enum TrustCommand: Command {
     defer { call.explain(trust.engineStatistics) }
     let code = try decide(trust, at: path, expected: expected, call)
     if let fetched { try reception.mergeAccepted(fetched) }
-    if trust.standing == .older, let dropped = trust.accepted,
-      try PolicyMerge.raiseGeneration(to: dropped.generation, call)
-    {
-      call.console.say("Signed the policy again, so that it is not older than the one it replaces.")
+    if try PolicyMerge.signPastDropped(call) {
+      call.console.say("hint: `keytree sync` sends it.")
     }
     return code
   }

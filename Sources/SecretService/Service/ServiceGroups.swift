@@ -75,6 +75,7 @@ extension SecretService {
         guard keyring.policy.groups[group] == nil else {
           throw SecretServiceError(.failed, "The group was created by another program.")
         }
+        try options.commitPending()
         let changed = try keyring.make(
           try keyring.plan([.create(group: group), .join(keyring.ownFingerprint, group: group)]),
           subject: "create group \(group)")
@@ -164,6 +165,7 @@ extension SecretService {
         }
         try keyring.delete(current)
         options.storeWasChanged(keyring)
+        try options.commitPending()
         let changed = try keyring.make(
           try keyring.plan([.delete(group: group)]), subject: "delete group \(group)")
         options.storeWasChanged(changed)

@@ -15,6 +15,9 @@ package struct ServiceOptions: Sendable {
   /// Called on a worker thread after it has changed the store, before the reply, for example to commit the change to
   /// the history.
   package var storeWasChanged: @Sendable (Keyring) -> Void = { _ in }
+  /// Called on a worker thread before it changes the groups: commits pending changes, because each policy needs its own
+  /// commit. If it throws, the groups are not changed.
+  package var commitPending: @Sendable () throws -> Void = {}
   /// Called on any thread with an error that no reply reports, such as the failure of a prompt.
   package var report: @Sendable (any Error) -> Void = { _ in }
 

@@ -47,7 +47,7 @@ extension Git {
     }
   }
 
-  /// Returns the commits in some histories that changed a file, without merges that took it from one of their parents.
+  /// Returns the commits in some histories that changed a file, compared with one of their parents at least.
   ///
   /// - Parameters:
   ///   - path: The file's path, relative to the top of the work tree.

@@ -78,6 +78,8 @@ package struct MergedFiles: Sendable {
   package var removedCopies = 0
   /// The number of records whose members were merged and that were signed again.
   package var signed = 0
+  /// The number of records that were signed again without a change, because their signers are no longer members.
+  package var signedAgain = 0
   /// The changes of the remote that are refused.
   package var refused: [RefusedChange] = []
   /// The items that the remote has deleted.

@@ -15,6 +15,8 @@ struct ForeignFileMerge {
   let theirs: String
   /// The local items.
   let mine: [ItemPath: ItemFiles.Content]
+  /// The paths that no side has changed, and to which the merge may have moved items.
+  let occupied: Set<ItemPath>
   /// The merged records.
   let merged: [ItemPath: ItemRecord]
 
@@ -38,7 +40,7 @@ struct ForeignFileMerge {
       }
     }
     for path in incoming.obstructed { keepSecond(path, theirs, &result) }
-    try keepOwnChanges(replayed, into: &result)
+    try keepOwnChanges(incoming, replayed, into: &result)
     let old = try replayed(incoming.changed, .theirs)
     for path in incoming.changed {
       if old.contains(path) {
@@ -83,16 +85,18 @@ struct ForeignFileMerge {
     }
   }
 
-  /// Returns true if this side has changed the file of an item since the base, without its record.
+  /// Returns true if this side has changed the file of an item since the base, without its record, or if both sides have
+  /// such a file at a path to which the merge may have moved an item.
   private func isOwnChange(_ path: ItemPath) -> Bool {
     guard case .changed? = mine[path] else { return false }
-    return files.secretName(path, at: ours) != files.secretName(path, at: base)
+    return occupied.contains(path) || files.secretName(path, at: ours) != files.secretName(path, at: base)
   }
 
   /// Keeps the files that programs on this side have added or changed. If the merge replaces or removes the item, the
   /// file gets a second path.
   private func keepOwnChanges(
-    _ replayed: ([ItemPath], MergeSide) throws -> Set<ItemPath>, into result: inout MergedFiles
+    _ incoming: IncomingItems, _ replayed: ([ItemPath], MergeSide) throws -> Set<ItemPath>,
+    into result: inout MergedFiles
   ) throws {
     let changed = mine.keys.filter { isOwnChange($0) && result.store[ItemFiles.secretFile($0)] != nil }
       .sorted()
@@ -107,7 +111,7 @@ struct ForeignFileMerge {
     }
     for (path, content) in mine where content.isNotAdopted && merged[path] != nil {
       // A member who has adopted the file has seen the version of the base only.
-      let isAdopted = files.record(path, at: theirs) != nil
+      let isAdopted = incoming.items[path] != nil
       if !isAdopted || files.secretName(path, at: ours) != files.secretName(path, at: base) {
         keepSecond(path, ours, &result)
       }

@@ -59,18 +59,22 @@ struct RolledBackItems {
       .sorted { $0.record.path < $1.record.path }
   }
 
-  /// Returns true if a version was added to the history, and another one was never added after it. Their times do not
-  /// decide, as after a merge of a new name with a new secret.
+  /// The maximum number of commits that are compared with each other. If there are more, the order is not known.
+  private static let comparisonLimit = 256
+
+  /// Returns true if a version was added to the history, and another one was never added or chosen by a merge after it.
+  /// Times are not compared, because a merge of a new name with a new secret has the times of both.
   private func isNewer(_ version: ItemRecord, than old: ItemRecord) throws -> Bool {
     let added = try commits(adding: version)
     let addedOld = try commits(adding: old)
-    return try !added.isEmpty
+    return try !added.isEmpty && added.count * addedOld.count <= Self.comparisonLimit
       && added.allSatisfy { commit in
         try addedOld.allSatisfy { try !repository.git.isAncestor(commit, of: $0) }
       }
   }
 
-  /// Returns the commits in the history of the merge bases that added a version at its path.
+  /// Returns the commits in the history of the merge bases that added a version at its path, and the merges that chose
+  /// it.
   private func commits(adding version: ItemRecord) throws -> [String] {
     let path = repository.prefix + ItemFiles.recordFile(version.path)
     let places = try repository.git.commits(changing: path, in: bases).map { "\($0):\(path)" }

@@ -177,7 +177,7 @@ package struct TreeMerge {
       result.store["\(name)\(StoreLayout.secretExtension)"] = .bytes(copy.secret)
       result.refused.removeAll { $0.path == copy.path }
       result.newCopies += 1
-      result.signed += 1
+      result.signedAgain += 1
     }
   }
 }

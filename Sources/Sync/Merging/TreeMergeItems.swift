@@ -4,28 +4,34 @@ internal import KeyringModel
 /// The merge of items according to the records that members have signed.
 extension TreeMerge {
   func mergeItems(into result: inout MergedFiles) throws {
-    var paths = Set(
+    let changed = Set(
       (Array(ours.changes.entries.keys) + Array(theirs.changes.entries.keys)).compactMap(itemPath))
-    if paths.isEmpty { return }
+    if changed.isEmpty { return }
+    var occupied: Set<ItemPath> = []
     while true {
       var attempt = result
-      let occupied = try mergeItems(at: paths, into: &attempt)
-      if occupied.isEmpty {
+      let others = try mergeItems(at: changed, and: occupied, into: &attempt)
+      if others.isEmpty {
         result = attempt
         return
       }
-      paths.formUnion(occupied)
+      occupied.formUnion(others)
     }
   }
 
   /// Merges the items at some paths.
   ///
+  /// - Parameters:
+  ///   - changed: The paths that a side has changed.
+  ///   - occupied: Further paths, which no side has changed, and to which the merge may move items.
+  ///   - result: The result.
   /// - Returns: Other paths at which the local commit has files, and to which the merge would move an item, because one
   ///   side has changed its name and the other one its group. If there are any, the result is not complete, and these
   ///   paths have to be merged, too.
   private func mergeItems(
-    at paths: Set<ItemPath>, into result: inout MergedFiles
+    at changed: Set<ItemPath>, and occupied: Set<ItemPath>, into result: inout MergedFiles
   ) throws -> Set<ItemPath> {
+    let paths = changed.union(occupied)
     var read = try ItemFiles(paths, in: bases + [ours.commit, theirs.commit], prefix: prefix, objects)
     var base: [ItemPath: VerifiedRecord] = [:]
     // Records of the local commit and of the bases may be signed by people whom the remote's policy has removed, so the
@@ -66,7 +72,8 @@ extension TreeMerge {
     // Another program may have changed the file on the side of the record, but not on all sides.
     let commits = [ours.commit, theirs.commit] + bases
     read.recovered = try originals(
-      of: theirItems.changed.compactMap { incoming[$0]?.record } + hidden.values.map(\.record), commits, read)
+      of: theirItems.changed.compactMap { incoming[$0]?.record } + hidden.values.map(\.record)
+        + occupied.compactMap { mine[$0]?.verified?.record }, commits, read)
     let files = read
     for version in theirItems.copies {
       guard let secret = original(of: version.record, at: [theirs.commit], files) else { continue }
@@ -87,9 +94,10 @@ extension TreeMerge {
     let merged = merge.merge(
       base: base.values.map(\.record), ours: mine.values.compactMap { $0.verified?.record } + others,
       theirs: incoming.values.map(\.record) + others)
-    let occupied = try occupiedPaths(
-      merged.items.map(\.record).filter { !paths.contains($0.path) && !others.contains($0) }.map(\.path))
-    if !occupied.isEmpty { return occupied }
+    let targets = merged.items.map(\.record).filter { !paths.contains($0.path) && !others.contains($0) }
+    let obstacles = try occupiedPaths(targets.map(\.path))
+    if !obstacles.isEmpty { return obstacles }
+    result.abandoned += replaced(occupied, by: merged, mine, files)
     let untouched = Set(others.map(\.path))
     var chosen = incoming
     for (path, other) in incoming where !removed.paths.contains(path) {
@@ -99,7 +107,7 @@ extension TreeMerge {
       ours: ownItems(mine, notIn: contents, files), theirs: removed.paths)
     try place(merged, but: untouched, signing: renewed, files, mine, chosen, into: &result)
     let foreign = ForeignFileMerge(
-      files: files, base: bases[0], ours: ours.commit, theirs: theirs.commit, mine: mine,
+      files: files, base: bases[0], ours: ours.commit, theirs: theirs.commit, mine: mine, occupied: occupied,
       merged: Dictionary(merged.items.map { ($0.record.path, $0.record) }) { first, _ in first })
     try foreign.merge(
       theirItems, replayed: { try replayedFiles(at: $0, files, side: $1) }, into: &result)
@@ -110,6 +118,20 @@ extension TreeMerge {
     }.map { IncomingDeletion(record: $0.record) }
     result.deletions.sort { $0.record.path < $1.record.path }
     return []
+  }
+
+  /// Returns the items that no member has signed, and that a merged item replaces although no side has changed them. The
+  /// history keeps them.
+  private func replaced(
+    _ occupied: Set<ItemPath>, by merged: StoreMerge.Result, _ mine: [ItemPath: ItemFiles.Content],
+    _ files: ItemFiles
+  ) -> [AbandonedItem] {
+    merged.items.map(\.record.path).filter { occupied.contains($0) && mine[$0]?.isDistrusted == true }
+      .compactMap { path in
+        // A record that cannot be read has no name that could be reported.
+        let record = files.record(path, at: ours.commit).flatMap { try? RecordFile(parsing: $0).record }
+        return record.map { AbandonedItem(record: $0, isReplaced: true) }
+      }
   }
 
   /// Returns those of some paths at which the local commit has a file.
@@ -219,12 +241,14 @@ extension TreeMerge {
       guard let side else { return true }
       return (side == .ours ? renewals.ours : renewals.theirs).contains(record.path)
     }
-    let items = merged.items.filter { isUnsigned($0.record, $0.recordSide) }.map(\.record)
+    let unsigned = merged.items.filter { isUnsigned($0.record, $0.recordSide) }
+    let items = unsigned.map(\.record)
     let copies = merged.copies.filter { isUnsigned($0.record, $0.side) }.map(\.record)
     let renewed = items.isEmpty && copies.isEmpty ? [] : try judge.sign(items + copies)
     let signed = Dictionary(uniqueKeysWithValues: zip(items.map(\.path), renewed))
     let signedCopies = Array(zip(copies, renewed.dropFirst(items.count)))
-    result.signed = items.count + copies.count
+    result.signed = unsigned.filter { $0.recordSide == nil }.count
+    result.signedAgain = items.count + copies.count - result.signed
     var lines: [ItemPath: [UInt8]] = [:]
     for item in merged.items where !untouched.contains(item.record.path) {
       let path = item.record.path

@@ -49,6 +49,9 @@ package struct Synchronization {
     package var resealed = 0
     /// The number of records that both sides had changed and that were merged and signed.
     package var signed = 0
+    /// The number of records that were signed again without a change, because the remote's policy has removed their
+    /// signers.
+    package var signedAgain = 0
     /// Changes that were refused, for example because no member of the item's group has signed them.
     package var refused: [RefusedChange] = []
     /// Files that other programs have added or changed and that can be adopted.
@@ -77,6 +80,7 @@ package struct Synchronization {
       removedCopies += other.removedCopies
       resealed += other.resealed
       signed += other.signed
+      signedAgain += other.signedAgain
       refused += other.refused
       foreignFiles += other.foreignFiles
       deletions += other.deletions
@@ -262,6 +266,7 @@ package struct Synchronization {
     report.newCopies += files.newCopies
     report.removedCopies += files.removedCopies
     report.signed += files.signed
+    report.signedAgain += files.signedAgain
     report.refused += files.refused
     report.foreignFiles += files.foreignFiles
     report.deletions += files.deletions

@@ -377,9 +377,8 @@ package struct PolicyHistory {
     count = chain.count
     let generation = last.policy.generation
     if start.trusted.isEmpty {
-      for left in leftBehind {
-        guard case .chain(.forked(let other)) = left.kind, other > generation else { continue }
-        note(.older(generation: generation, before: other), at: left.commit)
+      for (other, commit) in dropped where other > generation {
+        note(.older(generation: generation, before: other), at: commit)
       }
     }
     let accepted: AcceptedPolicy?
@@ -393,6 +392,33 @@ package struct PolicyHistory {
     findings += late
     guard let accepted else { return }
     note(.notPinned(generation: last.policy.generation, pinned: accepted.generation), at: nil)
+  }
+
+  /// The generations of the policies that merges have dropped, with the commits of the merges.
+  private var dropped: [(generation: Int, commit: String?)] {
+    leftBehind.compactMap { left in
+      guard case .chain(.forked(let generation)) = left.kind else { return nil }
+      return (generation, left.commit)
+    }
+  }
+
+  /// Returns the highest generation of the policies that merges in the history of a store have dropped. The last policy
+  /// must not be older (see above).
+  ///
+  /// A policy from before the last one that somebody has restored does not count, because no merge has chosen between
+  /// the two.
+  ///
+  /// - Parameters:
+  ///   - repository: The repository of the store.
+  ///   - room: The environment in which signatures are verified.
+  /// - Returns: The generation; nil if no policy was dropped.
+  /// - Throws: The errors of ``init(to:then:from:in:room:limit:)``.
+  package static func droppedGeneration(
+    in repository: Repository, room: VerificationWorkspace
+  ) throws -> Int? {
+    try PolicyHistory(
+      to: try repository.git.commit("HEAD"), then: nil, from: Start(), in: repository, room: room
+    ).dropped.map(\.generation).max()
   }
 
   /// Returns true if the last policy of one of the histories is in the chain to the last policy of the other one.

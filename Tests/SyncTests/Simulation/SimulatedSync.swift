@@ -92,7 +92,7 @@ extension SimulatedWorld {
     let rebase = try Keyring.reapply(at: seat.path, host: seat.host, past: try seat.past())
     if rebase.edits.isEmpty {
       try rebase.keyring.accept()
-      return try raiseGeneration(to: rebase.accepted.generation, seat)
+      return try signPastDropped(seat)
     }
     do throws(KeyringError) {
       let change = try rebase.keyring.plan(rebase.edits, newKeys: rebase.keys, force: true)
@@ -105,7 +105,7 @@ extension SimulatedWorld {
       // For example because the other admin has removed this one.
       return try trust(seat)
     }
-    _ = try raiseGeneration(to: rebase.accepted.generation, seat)
+    _ = try signPastDropped(seat)
     return true
   }
 

@@ -105,13 +105,25 @@ final class SimulatedWorld {
   @discardableResult
   func trust(_ seat: SimulatedSeat) throws -> Bool {
     let engine = people.first { $0.fingerprint == seat.person }?.standIn
-    let trust = try Trust(at: seat.path, host: seat.host, engine: engine, own: [seat.person])
-    try trust.accept()
-    return try raiseGeneration(to: trust.accepted?.generation ?? 0, seat)
+    try Trust(at: seat.path, host: seat.host, engine: engine, own: [seat.person]).accept()
+    return try signPastDropped(seat)
   }
 
-  /// Signs the policy of a seat again until its generation is not lower than that of a dropped policy, if its person is
-  /// an admin, as `sync --reapply` and `trust` do.
+  /// Signs the policy of a seat again until no policy that a merge has dropped is newer, if its person is an admin, as
+  /// `sync --reapply` and `trust` do.
+  ///
+  /// - Returns: True if the store has changed.
+  func signPastDropped(_ seat: SimulatedSeat) throws -> Bool {
+    let room = try VerificationWorkspace(host: seat.host, engine: reader as? EngineDouble)
+    defer { room.remove() }
+    try seat.commit()
+    guard let generation = try PolicyHistory.droppedGeneration(in: try seat.repository(), room: room) else {
+      return false
+    }
+    return try raiseGeneration(to: generation, seat)
+  }
+
+  /// Signs the policy of a seat again until it has at least a given generation, if its person is an admin.
   ///
   /// - Returns: True if the store has changed.
   func raiseGeneration(to generation: Int, _ seat: SimulatedSeat) throws -> Bool {

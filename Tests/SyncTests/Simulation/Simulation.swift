@@ -162,6 +162,7 @@ struct Simulation {
     var words = ["received \(report.received)", "sent \(report.sent)"]
     if report.newCopies > 0 { words.append("copies \(report.newCopies)") }
     if report.signed > 0 { words.append("signed \(report.signed)") }
+    if report.signedAgain > 0 { words.append("signed again \(report.signedAgain)") }
     if report.hasNewPolicy { words.append("policy") }
     words += report.refused.map { "refused \($0.path) \($0.reason)" }
     words += report.abandoned.map { "abandoned \($0.record.path.text)\($0.isReplaced ? ", replaced" : "")" }

@@ -31,6 +31,12 @@ import Testing
     try simulation.run(30)
   }
 
+  @Test(.slow)
+  func `nothing is lost in a week of random commands`() throws {
+    var simulation = Simulation(seed: 1, in: try SimulatedWorld())
+    try simulation.run(400)
+  }
+
   @Test(.slow, arguments: seeds)
   func `nothing is lost in a day of random commands`(seed: UInt64) throws {
     var simulation = Simulation(seed: seed, in: try SimulatedWorld())
