@@ -54,6 +54,8 @@ enum FileReading {
     guard status.size <= limit else { throw FileError("read", path, .tooLarge(limit: limit)) }
 
     buffer.removeAll(keepingCapacity: true)
+    // Otherwise the standard library would write to the storage that all empty arrays share, which is a data race.
+    if status.size == 0 { return status }
     var failure: FileError?
     // Reads at most the size that the file had when it was opened. Keytree replaces whole files, so only another
     // program can make a file grow while it is read.

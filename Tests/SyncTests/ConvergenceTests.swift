@@ -256,6 +256,28 @@ import Testing
   }
 
   @Test(arguments: [false, true])
+  func `a refused version of a person who has joined the group again is merged`(isReplaced: Bool) throws {
+    let world = try SimulatedWorld()
+    let (alice, bob) = (world.seats[0], world.seats[2])
+    try world.create("web", at: alice)
+    try world.change([.join(bob.person, group: "web")], at: alice)
+    try world.add("old", to: "web", at: alice)
+    for seat in [alice, bob] { try world.sync(seat) }
+    try world.replace("of Bob", at: bob)
+    try world.change([.leave(bob.person, group: "web")], at: alice)
+    for seat in [alice, bob] { try world.sync(seat) }
+    #expect(try world.sync(alice).refused.count == 1)
+    if isReplaced { try world.replace("of Alice", at: alice) }
+    try world.change([.join(bob.person, group: "web")], at: alice)
+    for seat in [alice, bob, alice, bob] { try world.sync(seat) }
+    for seat in [alice, bob] {
+      #expect(try world.sync(seat) == Synchronization.Report())
+      #expect(try Set(world.texts(seat).keys) == (isReplaced ? ["of Alice", "of Bob"] : ["of Bob"]))
+      #expect(try seat.open().check().findings.isEmpty)
+    }
+  }
+
+  @Test(arguments: [false, true])
   func `an item of a person whom an admin without access removes is signed by a member`(isMoved: Bool) throws
   {
     let world = try SimulatedWorld()

@@ -40,10 +40,17 @@ extension TreeMerge {
     for commit in bases.reversed() {
       for (path, item) in try read.items(at: commit, judges) { base[path] = item.verified ?? base[path] }
     }
-    let hidden = try lastSigned(
-      paths.filter { base[$0] == nil && read.record($0, at: bases[0]) != nil }, judges)
     var mine = try read.items(at: ours.commit, judges)
     var contents = try read.items(at: theirs.commit, [judge])
+    let refusedItems = try RefusedOwnItems(
+      in: base, against: contents, at: bases[0], read, keyring, repository
+    ) { try lastSigned(paths, [$0]) }
+    for path in refusedItems.paths { base[path] = nil }
+    base.merge(refusedItems.before) { version, _ in version }
+    let hidden = try lastSigned(
+      paths.filter {
+        base[$0] == nil && !refusedItems.paths.contains($0) && read.record($0, at: bases[0]) != nil
+      }, judges)
     let abandoned = abandonedItems(mine, contents, read)
     for record in abandoned { mine[record.path] = nil }
     var removed = try RemovedSigners(

@@ -162,19 +162,29 @@ struct SimulatedCommand {
     try keyring.delete([item])
   }
 
+  /// The maximum number of conflicts that one command resolves. If it were 1, a long simulation would spend most of its
+  /// time on copies.
+  private static let resolutions = 16
+
+  /// Resolves conflicts of different items.
   private mutating func resolve(_ generator: inout SeededGenerator) throws {
-    guard let copy = try copies().randomElement(using: &generator),
-      let choice = ConflictChoice.allCases.randomElement(using: &generator)
-    else { return }
-    let holder = try keyring.holder(of: copy)
-    let version = text(at: copy.files[0])
-    arguments = "\(copy.record.path.text) \(choice), \(version), \(holder.map(text) ?? "nothing")"
-    switch choice {
-    case .ours: intent.old = [version]
-    case .theirs: intent.old = Set([holder.map(text)].compactMap { $0 })
-    case .both: break
+    var touched: Set<ItemPath> = []
+    for copy in try copies().shuffled(using: &generator).prefix(Self.resolutions) {
+      guard let choice = ConflictChoice.allCases.randomElement(using: &generator) else { return }
+      let holder = try keyring.holder(of: copy)
+      // The texts are those before the command.
+      let places = Set([copy.record.path] + [holder?.path].compactMap { $0 })
+      guard touched.isDisjoint(with: places) else { continue }
+      touched.formUnion(places)
+      let version = text(at: copy.files[0])
+      arguments += " \(copy.record.path.text) \(choice), \(version), \(holder.map(text) ?? "nothing")"
+      switch choice {
+      case .ours: intent.old.insert(version)
+      case .theirs: intent.old.formUnion([holder.map(text)].compactMap { $0 })
+      case .both: break
+      }
+      try keyring.resolve(copy, keeping: choice)
     }
-    try keyring.resolve(copy, keeping: choice)
   }
 
   private mutating func undelete(_ generator: inout SeededGenerator) throws {

@@ -137,7 +137,11 @@ struct Simulation {
       model.noteRefusal(of: text)
       abandoned.append((text, seat, items[text] ?? []))
     }
-    let wrong = lost.filter { !model.isReleased($0) }.sorted()
+    let wrong = try lost.filter { text in
+      if model.isReleased(text) { return false }
+      guard model.wasBroughtBack(text) else { return true }
+      return try !world.seats.contains { try $0.path != seat.path && world.texts($0)[text] != nil }
+    }.sorted()
     guard wrong.isEmpty else {
       throw SimulationFailure("\(seat) has lost \(wrong.map { "\($0) \(before[$0] ?? [])" }) in a sync")
     }

@@ -8,6 +8,8 @@ struct SimulationModel {
     let author: Int
     /// The seats at which it was replaced or deleted. A seat can do this only to a secret that its clone has.
     var released: Set<Int> = []
+    /// True if it was replaced or deleted at any seat, even if it was brought back there.
+    var wasReleased = false
     /// True if others have refused it, because no member of the group of the item has signed it, and the author was
     /// told.
     var isRefused = false
@@ -21,6 +23,12 @@ struct SimulationModel {
   /// Returns true if a secret was replaced or deleted on purpose.
   func isReleased(_ text: String) -> Bool {
     secrets[text].map { !$0.released.isEmpty || $0.isRefused } ?? true
+  }
+
+  /// Returns true if a secret was replaced or deleted at a seat and brought back. Another clone may receive only the
+  /// first of these changes.
+  func wasBroughtBack(_ text: String) -> Bool {
+    secrets[text].map { $0.released.isEmpty && $0.wasReleased } ?? false
   }
 
   /// Notes that an author was told that others have refused a secret.
@@ -57,7 +65,10 @@ struct SimulationModel {
       // A deletion at another seat may not have been received yet.
       secrets[text]?.released.remove(seat)
     }
-    for text in lost { secrets[text]?.released.insert(seat) }
+    for text in lost {
+      secrets[text]?.released.insert(seat)
+      secrets[text]?.wasReleased = true
+    }
   }
 }
 
