@@ -19,6 +19,8 @@ struct Reencryption: Sendable {
     let needsEncryption: Bool
     /// True if a member of the group cannot decrypt the item yet.
     let lacksReaders: Bool
+    /// True if somebody who is not a member of the group can decrypt the item.
+    let hasOtherReaders: Bool
     /// True if the signer is a member of the group.
     let isSigned: Bool
     /// The conflict copy; nil for an item in the store.
@@ -108,16 +110,21 @@ struct Reencryption: Sendable {
         ?? false
       let isSigned = successor.policy.isMember(verified.signer, ofAny: [record.group])
       if isRight && isSigned { return nil }
+      let members = Set(successor.policy.groups[record.group] ?? [])
       var readers: Set<Fingerprint> = []
+      var hasOtherReaders = false
       do throws(EngineError) {
-        for id in recipients ?? [] { readers.formUnion(try successor.engine.owners(of: id)) }
+        for id in recipients ?? [] {
+          let owners = try successor.engine.owners(of: id)
+          readers.formUnion(owners)
+          hasOtherReaders = hasOtherReaders || members.isDisjoint(with: owners)
+        }
       } catch {
         throw .engine(error, record.reference)
       }
-      let lacksReaders = !readers.isSuperset(of: successor.policy.groups[record.group] ?? [])
       return Outdated(
-        verified: verified, needsEncryption: !isRight, lacksReaders: lacksReaders, isSigned: isSigned,
-        copy: copy)
+        verified: verified, needsEncryption: !isRight, lacksReaders: !readers.isSuperset(of: members),
+        hasOtherReaders: hasOtherReaders, isSigned: isSigned, copy: copy)
     }.compactMap { $0 }
   }
 

@@ -13,6 +13,15 @@ public struct TeamChange: Sendable {
   let newKeys: [Fingerprint: [UInt8]]
 }
 
+/// An item that is encrypted to other recipients than the members of its group, and stays so until the user requests
+/// that members who cannot read it become its readers.
+package struct WaitingItem: Sendable {
+  /// The item.
+  package let record: ItemRecord
+  /// True if somebody who is not a member of the group can decrypt it.
+  package let hasOtherReaders: Bool
+}
+
 extension Keyring {
   /// Plans a change to the people and groups, without writing anything.
   ///
@@ -164,7 +173,7 @@ extension Keyring {
   package func removeUnauthorizedReaders(
     in groups: Set<String>? = nil,
     progress: @escaping @Sendable (Int, Int) -> Void = { _, _ in }
-  ) throws(KeyringError) -> (count: Int, waiting: [ItemRecord]) {
+  ) throws(KeyringError) -> (count: Int, waiting: [WaitingItem]) {
     try reseal(in: groups, addsReaders: false, progress: progress)
   }
 
@@ -192,13 +201,18 @@ extension Keyring {
 
   private func reseal(
     in groups: Set<String>?, addsReaders: Bool, progress: @escaping @Sendable (Int, Int) -> Void
-  ) throws(KeyringError) -> (count: Int, waiting: [ItemRecord]) {
+  ) throws(KeyringError) -> (count: Int, waiting: [WaitingItem]) {
     try requireTrust()
     let resealing = Reencryption(keyring: self, successor: self)
     // Items that only need a new signature are not changed here.
     let outdated = try resealing.outdated(in: groups).filter(\.needsEncryption)
     let items = outdated.filter { addsReaders || !$0.lacksReaders }
-    let waiting = addsReaders ? [] : outdated.filter(\.lacksReaders).map(\.record)
+    let waiting =
+      addsReaders
+      ? []
+      : outdated.filter(\.lacksReaders).map {
+        WaitingItem(record: $0.record, hasOtherReaders: $0.hasOtherReaders)
+      }
     if items.isEmpty { return (0, waiting) }
     let pieces = try resealing.prepare(items, progress: progress)
     let subject = items.count == 1 ? "re-encrypt 1 item" : "re-encrypt \(items.count) items"

@@ -133,10 +133,10 @@ enum SyncCommand: Command {
         report.resealed += try keyring.reencryptOutdated(in: own) { progress.advance(to: $0, of: $1) }
         return (true, nil)
       }
-      for record in waiting {
+      for item in waiting {
         call.console.complain(
-          "keytree: warning: not every member of its group can read \(record.reference.text)"
-        )
+          "keytree: warning: not every member of its group can read \(item.record.reference.text)"
+            + (item.hasOtherReaders ? ", and somebody who is not a member can" : ""))
       }
       if !waiting.isEmpty {
         call.console.complain(

@@ -118,6 +118,25 @@ struct GroupCommandTests {
     #expect(throws: (any Error).self) { try #require(team.worlds[.bob]).gnupg.run(["--decrypt", file]) }
   }
 
+  @Test func `a sync reports an item that a former member can read and a new one cannot`() throws {
+    try team.welcome(.bob, "--admin")
+    try team.welcome(.carol)
+    let (bob, carol) = (GnuPGKey.bob.fingerprint.text, GnuPGKey.carol.fingerprint.text)
+    try team.succeed(.alice, "group", "create", "web")
+    try team.succeed(.alice, "group", "add", "web", carol, "--fingerprint", carol)
+    for person in [GnuPGKey.alice, .bob] { try team.succeed(person, "sync") }
+    try team.succeed(.alice, "add", "a.example/me", "-g", "web", input: "one")
+    try team.succeed(.bob, "group", "add", "web", bob, "--fingerprint", bob)
+    try team.succeed(.bob, "group", "remove", "web", carol)
+    try team.succeed(.bob, "sync")
+    let sync = try team.succeed(.alice, "sync")
+    #expect(
+      sync.talk.contains("can read keytree://internet-password/a.example/me")
+        && sync.talk.contains(", and somebody who is not a member can"), "\(sync.talk)")
+    try team.succeed(.alice, "group", "reseal")
+    #expect(try team.succeed(.alice, "who", "a.example/me").lines.count == 2)
+  }
+
   static let bob = GnuPGKey.bob.fingerprint.text
 
   static let refused: [([String], ExitCode, String)] = [

@@ -9,14 +9,7 @@ import Testing
 struct KeepPolicyTests {
   private let team: TeamMachines
 
-  init() throws {
-    team = try TeamMachines([.alice, .bob, .carol])
-    try team.succeed(.alice, "add", "a.example/me", input: "one")
-    try team.welcome(.bob, "--admin")
-    try team.welcome(.carol)
-    try team.succeed(.bob, "sync")
-    try team.succeed(.carol, "sync")
-  }
+  init() throws { team = try TeamMachines.ofThree() }
 
   private func get(_ person: GnuPGKey, _ item: String) throws -> String {
     try team.succeed(person, "get", item).text
@@ -91,16 +84,7 @@ struct KeepPolicyTests {
   }
 
   @Test func `a policy that was replaced by an old one is kept`() throws {
-    let clone = "\(team.hub).clone"
-    try GnuPGTool.run("git", ["clone", "-q", team.hub, clone])
-    // Somebody who can push restores the policy from before Carol was added.
-    let commits = try GnuPGTool.run("git", ["-C", clone, "log", "--format=%H", "--", "policy.json"])
-    let old = try #require(String(decoding: commits, as: UTF8.self).split(separator: "\n").dropFirst().first)
-    try GnuPGTool.run(
-      "git", ["-C", clone, "checkout", "-q", String(old), "--", "policy.json", "policy.json.asc"])
-    try GnuPGTool.run(
-      "git", ["-C", clone, "-c", "user.name=C", "-c", "user.email=c@example.org", "commit", "-q", "-m", "x"])
-    try GnuPGTool.run("git", ["-C", clone, "push", "-q", "origin", "main"])
+    try team.restorePolicy()
 
     try team.succeed(.alice, "group", "create", "ops")
     #expect(team.run(.alice, ["sync", "--reapply"]).code == .policyNotTrusted)

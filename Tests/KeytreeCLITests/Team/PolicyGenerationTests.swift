@@ -9,14 +9,7 @@ import Testing
 @Suite(.serialized, .slow) struct PolicyGenerationTests {
   private let team: TeamMachines
 
-  init() throws {
-    team = try TeamMachines([.alice, .bob, .carol])
-    try team.succeed(.alice, "add", "a.example/me", input: "one")
-    try team.welcome(.bob, "--admin")
-    try team.welcome(.carol)
-    try team.succeed(.bob, "sync")
-    try team.succeed(.carol, "sync")
-  }
+  init() throws { team = try TeamMachines.ofThree() }
 
   /// Expects that some machines find nothing wrong in the history.
   private func expectNoFindings(_ people: [GnuPGKey]) throws {
@@ -78,15 +71,7 @@ import Testing
   }
 
   @Test func `a policy that somebody has restored is not signed again`() throws {
-    let clone = "\(team.hub).clone"
-    try GnuPGTool.run("git", ["clone", "-q", team.hub, clone])
-    let commits = try GnuPGTool.run("git", ["-C", clone, "log", "--format=%H", "--", "policy.json"])
-    let old = try #require(String(decoding: commits, as: UTF8.self).split(separator: "\n").dropFirst().first)
-    try GnuPGTool.run(
-      "git", ["-C", clone, "checkout", "-q", String(old), "--", "policy.json", "policy.json.asc"])
-    try GnuPGTool.run(
-      "git", ["-C", clone, "-c", "user.name=C", "-c", "user.email=c@example.org", "commit", "-q", "-m", "x"])
-    try GnuPGTool.run("git", ["-C", clone, "push", "-q", "origin", "main"])
+    try team.restorePolicy()
     _ = team.run(.alice, ["sync"])
     let before = try team.subjects(.alice)
     let trust = team.run(.alice, ["trust"], answers: ["y"])

@@ -5,6 +5,7 @@ import KeyringModel
 import KeytreeCLI
 import Terminal
 import TestSupport
+import Testing
 
 /// People who each have a machine, and a bare repository that they share.
 final class TeamMachines {
@@ -74,5 +75,28 @@ final class TeamMachines {
     guard answer.code == .done else { throw Unexpected(description: answer.talk) }
     try succeed(.alice, "sync")
     try succeed(person, "clone", hub, "--fingerprint", GnuPGKey.alice.fingerprint.text)
+  }
+
+  /// Creates the machines of Alice and Bob, who are admins, and of Carol, with an item of Alice.
+  static func ofThree() throws -> TeamMachines {
+    let team = try TeamMachines([.alice, .bob, .carol])
+    try team.succeed(.alice, "add", "a.example/me", input: "one")
+    try team.welcome(.bob, "--admin")
+    try team.welcome(.carol)
+    for person in [GnuPGKey.bob, .carol] { try team.succeed(person, "sync") }
+    return team
+  }
+
+  /// Restores the policy before the last one in the remote, as anybody who can push can do.
+  func restorePolicy() throws {
+    let clone = "\(hub).clone"
+    try GnuPGTool.run("git", ["clone", "-q", hub, clone])
+    let commits = try GnuPGTool.run("git", ["-C", clone, "log", "--format=%H", "--", "policy.json"])
+    let old = try #require(String(decoding: commits, as: UTF8.self).split(separator: "\n").dropFirst().first)
+    try GnuPGTool.run(
+      "git", ["-C", clone, "checkout", "-q", String(old), "--", "policy.json", "policy.json.asc"])
+    try GnuPGTool.run(
+      "git", ["-C", clone, "-c", "user.name=C", "-c", "user.email=c@example.org", "commit", "-q", "-m", "x"])
+    try GnuPGTool.run("git", ["-C", clone, "push", "-q", "origin", "main"])
   }
 }

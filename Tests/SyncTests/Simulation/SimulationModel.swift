@@ -8,6 +8,9 @@ struct SimulationModel {
     let author: Int
     /// The seats at which it was replaced or deleted. A seat can do this only to a secret that its clone has.
     var released: Set<Int> = []
+    /// The seats at which an item or a conflict copy with it was discarded, although the clone still had another one. If
+    /// two seats do this, each may discard the one that the other one keeps.
+    var discarded: Set<Int> = []
     /// True if it was replaced or deleted at any seat, even if it was brought back there.
     var wasReleased = false
     /// True if others have refused it, because no member of the group of the item has signed it, and the author was
@@ -18,11 +21,12 @@ struct SimulationModel {
   private(set) var secrets: [String: Secret] = [:]
 
   /// The secrets that must still be in the store.
-  var kept: Set<String> { Set(secrets.filter { $0.value.released.isEmpty && !$0.value.isRefused }.keys) }
+  var kept: Set<String> { Set(secrets.keys.filter { !isReleased($0) }) }
 
-  /// Returns true if a secret was replaced or deleted on purpose.
+  /// Returns true if a secret was replaced or deleted on purpose, or refused.
   func isReleased(_ text: String) -> Bool {
-    secrets[text].map { !$0.released.isEmpty || $0.isRefused } ?? true
+    guard let secret = secrets[text] else { return true }
+    return !secret.released.isEmpty || secret.discarded.count > 1 || secret.isRefused
   }
 
   /// Returns true if a secret was replaced or deleted at a seat and brought back. Another clone may receive only the
@@ -65,6 +69,7 @@ struct SimulationModel {
       // A deletion at another seat may not have been received yet.
       secrets[text]?.released.remove(seat)
     }
+    for text in intent.old.subtracting(lost) where isDone { secrets[text]?.discarded.insert(seat) }
     for text in lost {
       secrets[text]?.released.insert(seat)
       secrets[text]?.wasReleased = true
