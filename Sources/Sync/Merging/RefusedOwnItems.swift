@@ -1,50 +1,93 @@
 internal import Keyring
 internal import KeyringModel
 
-/// Versions in the merge base that this user has signed without being a member of the group of the item at that time.
+/// Versions in the merge base that this user has signed after an admin had removed them from the group of the item.
 ///
 /// All other machines have refused them. If an admin has added the user again since, the signature counts, but what the
-/// remote has instead is not a change that someone made to this version. So the version is merged like a local change
-/// that was not sent yet, and does not get lost.
+/// remote has instead is not a change that someone made to this version. So the version must not be replaced silently:
+/// it is kept if the remote still has the last version that a member had signed before it, and becomes a conflict copy
+/// otherwise.
 struct RefusedOwnItems {
-  /// The paths of these versions in the merge base.
-  let paths: Set<ItemPath>
+  /// The versions, by their paths in the merge base.
+  private(set) var versions: [ItemPath: VerifiedRecord] = [:]
   /// The last versions of these items that members have signed, by path.
-  let before: [ItemPath: VerifiedRecord]
+  private(set) var before: [ItemPath: VerifiedRecord] = [:]
+  /// The paths of versions that become conflict copies.
+  private(set) var replaced: Set<ItemPath> = []
 
   /// Finds the versions.
   ///
   /// - Parameters:
   ///   - base: The verified versions of the merge base.
   ///   - incoming: The items of the remote. Only versions that the remote has changed or removed are examined.
-  ///   - commit: The merge base.
-  ///   - files: The files of the items.
+  ///   - bases: The merge bases. If there are several, nothing is found.
+  ///   - theirs: The commit of the remote.
   ///   - keyring: The store with the accepted policy.
   ///   - repository: The repository of the store.
-  ///   - lastSigned: Returns the last versions before the merge base that a keyring accepts.
+  ///   - lastSigned: Returns the last versions at some paths before the merge base that a keyring accepts.
   /// - Throws: The errors of `Git.run`, and `KeyringError` if GnuPG cannot be used.
   init(
-    in base: [ItemPath: VerifiedRecord], against incoming: [ItemPath: ItemFiles.Content], at commit: String,
-    _ files: ItemFiles, _ keyring: Keyring, _ repository: Repository,
-    lastSigned: (Keyring) throws -> [ItemPath: VerifiedRecord]
+    in base: [ItemPath: VerifiedRecord], against incoming: [ItemPath: ItemFiles.Content],
+    since bases: [String], to theirs: String, _ keyring: Keyring, _ repository: Repository,
+    lastSigned: (Set<ItemPath>, Keyring) throws -> [ItemPath: VerifiedRecord]
   ) throws {
     let own = base.filter { path, version in
       version.signer == keyring.ownFingerprint && incoming[path]?.verified?.record != version.record
     }
+    guard !own.isEmpty, bases.count == 1, keyring.distrust == nil else { return }
     let policies = PolicyHistoryReader(in: repository)
-    guard !own.isEmpty, let step = try policies.step(at: commit) else {
-      (paths, before) = ([], [:])
-      return
+    guard let step = try policies.step(at: bases[0]), let policy = try? Policy.parse(step.bytes),
+      // Before the user was added, all their signatures are later than the policy, which somebody has restored.
+      policy.people[keyring.ownFingerprint] != nil
+    else { return }
+    let refused = own.filter { !policy.isMember($1.signer, ofAny: [$1.record.group]) }
+    if refused.isEmpty { return }
+    versions = try refused.filter { path, version in
+      try !Self.isAccepted(version.record, since: bases, in: theirs, repository)
     }
-    let isAccepted = step.digest == ContentDigest(of: keyring.policy.encode())
-    guard let judge = isAccepted ? keyring : try keyring.judge(ofAncestor: step, past: try policies.steps())
-    else {
-      (paths, before) = ([], [:])
-      return
+    let ids = Set(versions.values.map(\.record.id))
+    guard !ids.isEmpty, let judge = try Self.judge(step, keyring, policies) else { return }
+    let items = incoming.compactMapValues(\.verified)
+    let paths = Set(base.merging(items) { own, _ in own }.filter { ids.contains($1.record.id) }.keys)
+      .union(items.filter { ids.contains($1.record.id) }.keys)
+    before = try lastSigned(paths, judge).filter { ids.contains($1.record.id) }
+    let old = Dictionary(grouping: before.values.map(\.record), by: \.id)
+    let new = Dictionary(grouping: items.values.map(\.record), by: \.id)
+    replaced = Set(
+      versions.keys.filter { path in
+        guard let id = versions[path]?.record.id else { return false }
+        if let other = items[path]?.record, other.id != id { return true }
+        return new[id]?.contains { other in old[id]?.contains { $0.isSameVersion(as: other) } != true }
+          ?? false
+      })
+  }
+
+  /// Returns true if a commit of the remote since the merge base contains a version. Then somebody has accepted it.
+  private static func isAccepted(
+    _ version: ItemRecord, since bases: [String], in theirs: String, _ repository: Repository
+  ) throws -> Bool {
+    let objects = ObjectReader(git: repository.git)
+    let path = repository.prefix + ItemFiles.recordFile(version.path)
+    let commits = try repository.git.commits(changing: path, in: [theirs, "--not"] + bases)
+    let names = Set(try objects.names(of: commits.map { "\($0):\(path)" }).values)
+    return try objects.contents(of: names, limit: RecordFile.maximumSize).values.contains { bytes in
+      // Contents that are not records are ignored.
+      (try? RecordFile(parsing: bytes))?.record.isSameVersion(as: version) ?? false
     }
-    let judged = try files.items(at: commit, [judge])
-    paths = Set(own.keys.filter { judged[$0]?.isDistrusted ?? false })
-    let ids = Set(paths.compactMap { base[$0]?.record.id })
-    before = ids.isEmpty ? [:] : try lastSigned(judge).filter { ids.contains($0.value.record.id) }
+  }
+
+  /// Returns the keyring with the policy of the merge base; nil if it is not an earlier one in the chain to the accepted
+  /// policy, or if a key file is missing.
+  private static func judge(
+    _ step: PolicyStep, _ keyring: Keyring, _ policies: PolicyHistoryReader
+  ) throws -> Keyring? {
+    if step.digest == ContentDigest(of: keyring.policy.encode()) { return keyring }
+    let past = try policies.steps()
+    do throws(KeyringError) {
+      return try keyring.judge(ofAncestor: step, past: past)
+    } catch {
+      guard case .policyNotTrusted = error else { throw error }
+      return nil
+    }
   }
 }

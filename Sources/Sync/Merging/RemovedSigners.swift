@@ -10,7 +10,8 @@ internal import KeyringModel
 struct RemovedSigners {
   /// The paths of the accepted items, whose records must be signed again.
   private(set) var paths: Set<ItemPath> = []
-  /// The keyring with the policy of the merge base; nil if no other policy than the accepted one is needed.
+  /// The keyring with the policy that was in force on the remote; nil if no other policy than the accepted one is
+  /// needed.
   private let past: Keyring?
   private let keyring: Keyring
 
@@ -20,12 +21,14 @@ struct RemovedSigners {
   ///   - keyring: The store with the accepted policy.
   ///   - judge: The keyring that verifies the items of the remote. If it is not `keyring`, the remote has changed the
   ///     policy, and only its policy counts.
-  ///   - isNeeded: True if `judge` has rejected a record of the remote. Otherwise the policy of the base is not read.
+  ///   - isNeeded: True if `judge` has rejected a record of the remote. Otherwise no policy is read.
   ///   - base: The commit that both sides have in common.
+  ///   - theirs: The commit of the remote.
   ///   - repository: The repository of the store.
   /// - Throws: The errors of `Git.run` and of reading policies.
   init(
-    _ keyring: Keyring, judge: Keyring, isNeeded: Bool, since base: String, in repository: Repository
+    _ keyring: Keyring, judge: Keyring, isNeeded: Bool, since base: String, to theirs: String,
+    in repository: Repository
   ) throws {
     self.keyring = keyring
     guard judge === keyring, keyring.distrust == nil, isNeeded else {
@@ -33,11 +36,17 @@ struct RemovedSigners {
       return
     }
     let policies = PolicyHistoryReader(in: repository)
-    guard let step = try policies.step(at: base) else {
-      past = nil
+    let past = try policies.steps()
+    let judges = try [base, theirs].map { commit in
+      try policies.step(at: commit).flatMap { try keyring.judge(ofAncestor: $0, past: past) }
+    }
+    // An older policy than that of the base was restored, perhaps by the person whom a later one has removed.
+    guard let before = judges[0] else {
+      self.past = nil
       return
     }
-    past = try keyring.judge(ofAncestor: step, past: try policies.steps())
+    self.past =
+      judges[1].map { $0.policy.generation > before.policy.generation ? $0 : before } ?? before
   }
 
   /// Replaces the contents of paths whose items the earlier policy accepts and this user can sign.

@@ -36,8 +36,12 @@ struct RolledBackItems {
         let isHidden = base[newer.path]?.record != newer
         return try !(isHidden && version.record.mayReplace(newer) && isNewer(version.record, than: newer))
       }
-      guard let other = signed[version.record.path]?.record else { return false }
-      return !ids.contains(other.id) && !isKnown(version.record.id)
+      guard let other = signed[version.record.path]?.record, !ids.contains(other.id),
+        !isKnown(version.record.id)
+      else { return false }
+      // If each of two items has replaced the other one, all clones choose the same one.
+      return try other.isLater(than: version.record, bySecret: true)
+        || !wasAdded(version.record, after: other)
     }
     if candidates.isEmpty { return [] }
     let files = candidates.flatMap { version in
@@ -59,18 +63,25 @@ struct RolledBackItems {
       .sorted { $0.record.path < $1.record.path }
   }
 
-  /// The maximum number of commits that are compared with each other. If there are more, the order is not known.
-  private static let comparisonLimit = 256
-
   /// Returns true if a version was added to the history, and another one was never added or chosen by a merge after it.
   /// Times are not compared, because a merge of a new name with a new secret has the times of both.
   private func isNewer(_ version: ItemRecord, than old: ItemRecord) throws -> Bool {
-    let added = try commits(adding: version)
-    let addedOld = try commits(adding: old)
-    return try !added.isEmpty && added.count * addedOld.count <= Self.comparisonLimit
-      && added.allSatisfy { commit in
-        try addedOld.allSatisfy { try !repository.git.isAncestor(commit, of: $0) }
-      }
+    let (added, addedOld) = (try commits(adding: version), try commits(adding: old))
+    return try !added.isEmpty && !isAny(of: added, before: addedOld, ifTooMany: true)
+  }
+
+  /// Returns true if a version was added to the history after another one.
+  private func wasAdded(_ version: ItemRecord, after other: ItemRecord) throws -> Bool {
+    try isAny(of: try commits(adding: other), before: try commits(adding: version), ifTooMany: false)
+  }
+
+  /// The maximum number of pairs of commits whose order is examined.
+  private static let comparisonLimit = 256
+
+  /// Returns true if one of some commits is an ancestor of one of others, or the same.
+  private func isAny(of first: [String], before second: [String], ifTooMany result: Bool) throws -> Bool {
+    if first.count * second.count > Self.comparisonLimit { return result }
+    return try first.contains { old in try second.contains { try repository.git.isAncestor(old, of: $0) } }
   }
 
   /// Returns the commits in the history of the merge bases that added a version at its path, and the merges that chose
@@ -82,7 +93,8 @@ struct RolledBackItems {
     let contents = try objects.contents(of: Set(names.values), limit: RecordFile.maximumSize)
     return names.compactMap { place, name in
       let record = contents[name].flatMap { try? RecordFile(parsing: $0).record }
-      return record == version ? place.split(separator: ":").first.map(String.init) : nil
+      return record?.isSameVersion(as: version) == true
+        ? place.split(separator: ":").first.map(String.init) : nil
     }
   }
 }

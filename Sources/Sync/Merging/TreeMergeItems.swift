@@ -42,20 +42,24 @@ extension TreeMerge {
     }
     var mine = try read.items(at: ours.commit, judges)
     var contents = try read.items(at: theirs.commit, [judge])
-    let refusedItems = try RefusedOwnItems(
-      in: base, against: contents, at: bases[0], read, keyring, repository
-    ) { try lastSigned(paths, [$0]) }
-    for path in refusedItems.paths { base[path] = nil }
-    base.merge(refusedItems.before) { version, _ in version }
+    let refused = try RefusedOwnItems(
+      in: base, against: contents, since: bases, to: theirs.commit, keyring, repository,
+      lastSigned: lastSigned)
+    for path in refused.versions.keys { base[path] = nil }
+    base.merge(refused.before) { version, _ in version }
     let hidden = try lastSigned(
       paths.filter {
-        base[$0] == nil && !refusedItems.paths.contains($0) && read.record($0, at: bases[0]) != nil
+        base[$0] == nil && refused.versions[$0] == nil && read.record($0, at: bases[0]) != nil
       }, judges)
+    let setAside = refused.versions.filter { path, version in
+      refused.replaced.contains(path) && mine[path]?.verified?.record == version.record
+    }
+    for path in setAside.keys { mine[path] = nil }
     let abandoned = abandonedItems(mine, contents, read)
     for record in abandoned { mine[record.path] = nil }
     var removed = try RemovedSigners(
       keyring, judge: judge, isNeeded: contents.values.contains(where: \.isDistrusted), since: bases[0],
-      in: repository)
+      to: theirs.commit, in: repository)
     try removed.admit(into: &contents, read, at: theirs.commit)
     var theirItems = IncomingItems(
       contents, base: base, hidden: hidden, mine: mine, in: read, of: theirs.commit, instead: ours.commit,
@@ -67,15 +71,12 @@ extension TreeMerge {
     try theirItems.setAside(RolledBackItems(repository: repository, objects: objects, bases: bases), others)
     let incoming = theirItems.items
     // The version of the remote is accepted as if this side had it already. Without it, the item would be deleted.
-    for record in abandoned {
-      let other = incoming[record.path]
-      mine[record.path] = other.map { .verified($0) }
-      result.abandoned.append(AbandonedItem(record: record, isReplaced: other != nil))
-      if other != nil { continue }
-      for file in [ItemFiles.recordFile(record.path), ItemFiles.secretFile(record.path)] {
-        result.store[file] = .removed
-      }
+    for path in abandoned.map(\.path) + setAside.keys {
+      mine[path] = incoming[path].map { .verified($0) }
+      if incoming[path] != nil { continue }
+      for file in [ItemFiles.recordFile(path), ItemFiles.secretFile(path)] { result.store[file] = .removed }
     }
+    result.abandoned += abandoned.map { AbandonedItem(record: $0, isReplaced: incoming[$0.path] != nil) }
     // Another program may have changed the file on the side of the record, but not on all sides.
     let commits = [ours.commit, theirs.commit] + bases
     read.recovered = try originals(
@@ -84,6 +85,10 @@ extension TreeMerge {
     let files = read
     for version in theirItems.copies {
       guard let secret = original(of: version.record, at: [theirs.commit], files) else { continue }
+      try addCopy(version.file, secret, &result)
+    }
+    for version in setAside.values {
+      guard let secret = original(of: version.record, at: commits, files) else { continue }
       try addCopy(version.file, secret, &result)
     }
     result.refused += theirItems.refused
@@ -196,35 +201,6 @@ extension TreeMerge {
       })
   }
 
-  /// Returns the last versions of items before the merge base that a member has signed.
-  ///
-  /// Under a policy that nobody has accepted, the base can have a record that nobody may sign. It must not hide the
-  /// version before it from the checks for older versions and for moves. The merge itself does not use that version,
-  /// because a member may have signed a newer one before leaving.
-  private func lastSigned(
-    _ paths: Set<ItemPath>, _ judges: [Keyring]
-  ) throws -> [ItemPath: VerifiedRecord] {
-    var claims: [RecordClaim] = []
-    let names = try objects.pastNames(of: paths.map { prefix + ItemFiles.recordFile($0) }, in: bases)
-    try objects.forEachContent(of: names, limit: RecordFile.maximumSize) { _, bytes in
-      // Contents that are not records are ignored.
-      guard let file = try? RecordFile(parsing: Array(bytes)), paths.contains(file.record.path) else {
-        return
-      }
-      claims.append(RecordClaim(file.bytes, path: file.record.path))
-    }
-    var versions: [ItemPath: VerifiedRecord] = [:]
-    for judge in judges {
-      for case .success(let version) in try judge.verify(claims) {
-        let known = versions[version.record.path]?.record
-        if known.map({ version.record.isLater(than: $0, bySecret: false) }) ?? true {
-          versions[version.record.path] = version
-        }
-      }
-    }
-    return versions
-  }
-
   private func itemPath(_ path: String) -> ItemPath? {
     guard path.hasPrefix(prefix) else { return nil }
     return StoreLayout.itemPath(ofFile: String(path.dropFirst(prefix.count)))
@@ -305,42 +281,6 @@ extension TreeMerge {
     }
     if base?.file == other.file { return mine }
     return mine.file.bytes.lexicographicallyPrecedes(other.file.bytes) ? mine : other
-  }
-
-  /// Returns the encrypted file that a record describes; nil if none of the commits has it.
-  ///
-  /// - Parameters:
-  ///   - record: The record.
-  ///   - path: The path of the item in the commits; nil for that of the record.
-  ///   - commits: The commits, the most likely one first.
-  private func original(
-    of record: ItemRecord, from path: ItemPath? = nil, at commits: [String], _ files: ItemFiles
-  ) -> [UInt8]? {
-    commits.lazy.compactMap { files.secret(path ?? record.path, at: $0) }
-      .first { ContentDigest(of: $0) == record.sealed } ?? files.recovered[record.sealed]
-  }
-
-  /// Returns the encrypted files that records describe and that only older commits of the remote have, because another
-  /// program has changed them since.
-  ///
-  /// - Parameters:
-  ///   - records: The records.
-  ///   - commits: The commits that are merged.
-  ///   - files: The files in these commits.
-  private func originals(
-    of records: [ItemRecord], _ commits: [String], _ files: ItemFiles
-  ) throws -> [ContentDigest: [UInt8]] {
-    let lost = records.filter { original(of: $0, at: commits, files) == nil }
-    if lost.isEmpty { return [:] }
-    let wanted = Set(lost.map(\.sealed))
-    let names = try objects.pastNames(
-      of: lost.map { prefix + ItemFiles.secretFile($0.path) }, in: [theirs.commit])
-    var found: [ContentDigest: [UInt8]] = [:]
-    for bytes in try objects.contents(of: names, limit: StoreLayout.sealedItemLimit).values {
-      let digest = ContentDigest(of: bytes)
-      if wanted.contains(digest) { found[digest] = bytes }
-    }
-    return found
   }
 
   private func set(_ path: String, _ bytes: [UInt8], instead old: [UInt8]?, _ result: inout MergedFiles) {
