@@ -36,6 +36,8 @@ struct PolicyMerge {
         )
         call.console.complain("hint: ask an admin to make the changes")
       }
+      // A removed person cannot sign, and has been told of the removal.
+      guard merge.keyring.policy.isMember(merge.keyring.ownFingerprint) else { return false }
       return try Self.signPastDropped(call)
     }
     let (before, now) = try apply(merge)

@@ -42,14 +42,15 @@ struct RefusedOwnItems {
     else { return }
     let refused = own.filter { !policy.isMember($1.signer, ofAny: [$1.record.group]) }
     if refused.isEmpty { return }
-    versions = try refused.filter { path, version in
+    let found = try refused.filter { path, version in
       try !Self.isAccepted(version.record, since: bases, in: theirs, repository)
     }
-    let ids = Set(versions.values.map(\.record.id))
-    guard !ids.isEmpty, let judge = try Self.judge(step, keyring, policies) else { return }
+    guard !found.isEmpty, let judge = try Self.judge(step, keyring, policies) else { return }
+    versions = found
+    let ids = Set(found.values.map(\.record.id))
     let items = incoming.compactMapValues(\.verified)
-    let paths = Set(base.merging(items) { own, _ in own }.filter { ids.contains($1.record.id) }.keys)
-      .union(items.filter { ids.contains($1.record.id) }.keys)
+    let paths = Set(
+      [base, items].flatMap { side in side.filter { ids.contains($1.record.id) }.keys })
     before = try lastSigned(paths, judge).filter { ids.contains($1.record.id) }
     let old = Dictionary(grouping: before.values.map(\.record), by: \.id)
     let new = Dictionary(grouping: items.values.map(\.record), by: \.id)
