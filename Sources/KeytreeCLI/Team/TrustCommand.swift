@@ -20,8 +20,8 @@ enum TrustCommand: Command {
       "If the store has a remote, the command first receives what the remote has, as `keytree sync --pull-only` does. "
         + "If it cannot, it reports why and shows the policy of this clone. If this clone has commits of its own and "
         + "the remote has a newer policy, that policy is shown, and the remote is merged after you have accepted it.",
-      "If a merge has dropped a newer policy, this command of an admin signs the accepted one again, so that other "
-        + "machines do not report an old policy.",
+      "If a merge has dropped a newer policy and you are an admin, the command signs the accepted one again, so that "
+        + "other machines do not report an old policy.",
       "Scripts give the full fingerprint of the admin who must have signed the policy. A policy that is not newer "
         + "than the accepted one is never accepted in this way.",
     ],
