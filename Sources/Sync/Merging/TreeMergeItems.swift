@@ -51,8 +51,10 @@ extension TreeMerge {
       paths.filter {
         base[$0] == nil && refused.versions[$0] == nil && read.record($0, at: bases[0]) != nil
       }, judges)
+    // A version whose encrypted file another program has changed stays, because it cannot become a complete copy.
     let setAside = refused.versions.filter { path, version in
-      refused.replaced.contains(path) && mine[path]?.verified?.record == version.record
+      guard refused.replaced.contains(path), case .verified(let own)? = mine[path] else { return false }
+      return own.record == version.record
     }
     for path in setAside.keys { mine[path] = nil }
     let abandoned = abandonedItems(mine, contents, read)
