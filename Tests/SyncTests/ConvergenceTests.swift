@@ -137,10 +137,11 @@ import Testing
     try world.add("old", at: alice)
     for seat in [alice, laptop, carol] { try world.sync(seat) }
     // The merge has the new name, and the time of the new secret, which is later.
-    try change(AttributeChanges(set: [.account: .string("new")]), ofItem: "\(alice).example", at: alice)
+    try world.change(AttributeChanges(set: [.account: .string("new")]), ofItem: "\(alice).example", at: alice)
     laptop.clock.jump(bySeconds: 3600)
     try world.replace("of Alice", at: laptop)
-    try change(AttributeChanges(set: [.label: .string("of Carol")]), ofItem: "\(alice).example", at: carol)
+    try world.change(
+      AttributeChanges(set: [.label: .string("of Carol")]), ofItem: "\(alice).example", at: carol)
     try world.sync(laptop)
     try world.change([.leave(carol.person, group: GroupName.default)], at: alice)
     for seat in [alice, carol, alice, carol, alice, carol, laptop] { try world.sync(seat) }
@@ -198,8 +199,8 @@ import Testing
       try world.git(["push", "-q", "origin", "main"], in: alice.path)
       try world.git(["pull", "-q", "--ff-only", "origin", "main"], in: bob.path)
     }
-    try change(AttributeChanges(group: "web"), ofItem: "old.example", at: alice)
-    try change(AttributeChanges(set: [.server: .string("new.example")]), ofItem: "old.example", at: bob)
+    try world.change(AttributeChanges(group: "web"), ofItem: "old.example", at: alice)
+    try world.change(AttributeChanges(set: [.server: .string("new.example")]), ofItem: "old.example", at: bob)
     var reports = Synchronization.Report()
     for seat in [alice, bob, alice, bob] { reports.add(try world.sync(seat)) }
     for seat in [alice, bob] {
@@ -219,16 +220,6 @@ import Testing
   /// Returns the encrypted file with a secret in Alice's clone.
   private func path(of secret: String, _ world: SimulatedWorld) throws -> String {
     "\(world.seats[0].path)/\(try #require(try world.texts(world.seats[0])[secret]?.first))"
-  }
-
-  /// Changes an item.
-  private func change(
-    _ changes: AttributeChanges, ofItem server: String, at seat: SimulatedSeat
-  ) throws {
-    let keyring = try seat.open()
-    let query = Query(predicates: [.equal(.server, .string(server))])
-    try keyring.update(try #require(try keyring.find(query).items.first), changes)
-    try seat.commit()
   }
 
   @Test(arguments: [false, true])
@@ -251,78 +242,6 @@ import Testing
     for seat in [alice, bob] {
       #expect(try world.sync(seat) == Synchronization.Report())
       #expect(try Set(world.texts(seat).keys) == (isNew ? [] : ["old"]))
-      #expect(try seat.open().check().findings.isEmpty)
-    }
-  }
-
-  @Test func `a person whom two machines have added has signed before one of them removes the person`() throws
-  {
-    let world = try SimulatedWorld()
-    let (alice, laptop, bob) = (world.seats[0], world.seats[1], world.seats[2])
-    try world.change([.remove(bob.person)], at: alice)
-    for seat in [alice, laptop, bob] { try world.sync(seat) }
-    // Otherwise both machines would make the same commit.
-    try world.add("of Alice", at: laptop)
-    try world.change(world.edits(adding: bob.person), at: laptop)
-    for seat in [laptop, bob] { try world.sync(seat) }
-    try world.add("of Bob", at: bob)
-    try world.sync(bob)
-    // The first of the two policies is that of the remote.
-    try world.change(world.edits(adding: bob.person), at: alice)
-    try world.change([.leave(bob.person, group: GroupName.default)], at: alice)
-    let report = try world.sync(alice)
-    #expect(report.refused.isEmpty && report.signedAgain == 1)
-    for seat in [laptop, bob, alice] { try world.sync(seat) }
-    for seat in [alice, laptop] { #expect(try world.texts(seat)["of Bob"] != nil) }
-  }
-
-  /// What others do with an item while they refuse a version of it.
-  enum Change: CaseIterable {
-    case nothing, label, replace, delete
-    /// They replace the secret before the refused version, and change the label after it.
-    case replaceAndLabel
-  }
-
-  @Test(arguments: Change.allCases)
-  func `a refused version of a person who has joined the group again is kept`(_ change: Change) throws {
-    let world = try SimulatedWorld()
-    let (alice, bob) = (world.seats[0], world.seats[2])
-    try world.create("web", at: alice)
-    try world.change([.join(bob.person, group: "web")], at: alice)
-    try world.add("old", to: "web", at: alice)
-    for seat in [alice, bob] { try world.sync(seat) }
-    let server = "\(alice).example"
-    if change == .replaceAndLabel { try world.replace("of Alice", at: alice) }
-    bob.clock.jump(bySeconds: 10)
-    try world.replace("of Bob", at: bob)
-    try world.change([.leave(bob.person, group: "web")], at: alice)
-    for seat in [alice, bob] { try world.sync(seat) }
-    #expect(try world.sync(alice).refused.count == 1)
-    alice.clock.jump(bySeconds: 20)
-    switch change {
-    case .nothing: break
-    case .replace: try world.replace("of Alice", at: alice)
-    case .label, .replaceAndLabel:
-      try self.change(AttributeChanges(set: [.label: .string("label")]), ofItem: server, at: alice)
-    case .delete:
-      let keyring = try alice.open()
-      try keyring.delete(try keyring.find(Query(predicates: [.equal(.server, .string(server))])).items)
-      try alice.commit()
-    }
-    try world.change([.join(bob.person, group: "web")], at: alice)
-    for seat in [alice, bob, alice, bob] {
-      let report = try world.sync(seat)
-      #expect(report.olderVersions.isEmpty)
-    }
-    let expected: Set<String> =
-      switch change {
-      case .nothing, .delete: ["of Bob"]
-      case .label: ["old", "of Bob"]
-      case .replace, .replaceAndLabel: ["of Alice", "of Bob"]
-      }
-    for seat in [alice, bob] {
-      #expect(try world.sync(seat) == Synchronization.Report())
-      #expect(try Set(world.texts(seat).keys) == expected)
       #expect(try seat.open().check().findings.isEmpty)
     }
   }
@@ -414,41 +333,5 @@ import Testing
       #expect(Set(try world.texts(seat).keys) == ["of alice", "of bob"])
       #expect(try world.sync(seat) == Synchronization.Report())
     }
-  }
-}
-
-extension SimulatedWorld {
-  /// Adds an item. Without a name, it is named after the seat.
-  fileprivate func add(
-    _ secret: String, named name: String? = nil, to group: String = GroupName.default, at seat: SimulatedSeat
-  ) throws {
-    var item = NewItem.login("\(name ?? "\(seat)").example", "me")
-    item.group = group
-    try seat.open().add(item, secret: SecretBytes(text: secret))
-    try seat.commit()
-  }
-
-  /// Replaces the secret of the item that Alice has added.
-  fileprivate func replace(_ secret: String, at seat: SimulatedSeat) throws {
-    let keyring = try seat.open()
-    let server = "\(seats[0]).example"
-    let item = try #require(
-      try keyring.find(Query(predicates: [.equal(.server, .string(server))])).items.first)
-    try keyring.update(item, secret: SecretBytes(text: secret))
-    try seat.commit()
-  }
-
-  /// Changes people and groups.
-  fileprivate func change(_ edits: [PolicyEdit], at seat: SimulatedSeat) throws {
-    let keyring = try seat.open()
-    let isAdding = edits.contains { if case .add = $0 { true } else { false } }
-    let keys = isAdding ? keyFiles.filter { !keyring.policy.isMember($0.key) } : [:]
-    _ = try keyring.make(try keyring.plan(edits, newKeys: keys))
-    try seat.commit()
-  }
-
-  /// Creates a group with one member.
-  fileprivate func create(_ group: String, at seat: SimulatedSeat) throws {
-    try change([.create(group: group), .join(seat.person, group: group)], at: seat)
   }
 }
