@@ -80,6 +80,24 @@ package struct PolicyHistoryReader {
     return try steps(at: try places(of: [commit]), &contents).first
   }
 
+  /// Returns a keyring with its accepted policy or an earlier one, to verify what was signed while that was in force.
+  ///
+  /// - Parameters:
+  ///   - keyring: The keyring.
+  ///   - step: The policy.
+  /// - Returns: The keyring; nil if the policy is not in the chain to the accepted one, or if a key file is missing.
+  /// - Throws: The errors of `Git.run`, and `KeyringError` if GnuPG cannot be used.
+  func keyring(_ keyring: Keyring, at step: PolicyStep) throws -> Keyring? {
+    if step.digest == ContentDigest(of: keyring.policy.encode()) { return keyring }
+    let past = try steps()
+    do throws(KeyringError) {
+      return try keyring.judge(ofAncestor: step, past: past)
+    } catch {
+      guard case .policyNotTrusted = error else { throw error }
+      return nil
+    }
+  }
+
   private func places(of commits: [String]) throws -> [Place] {
     let names = try objects.names(
       of: commits.flatMap { [place($0, StoreLayout.policy), place($0, StoreLayout.policySignature)] })

@@ -47,7 +47,7 @@ struct RefusedOwnItems {
     let found = try refused.filter { path, version in
       try !Self.isAccepted(version.record, since: bases, in: theirs, repository)
     }
-    guard !found.isEmpty, let judge = try Self.judge(step, keyring, policies) else { return }
+    guard !found.isEmpty, let judge = try policies.keyring(keyring, at: step) else { return }
     versions = found
     let ids = Set(found.values.map(\.record.id))
     let items = incoming.compactMapValues(\.verified)
@@ -76,21 +76,6 @@ struct RefusedOwnItems {
     return try objects.contents(of: names, limit: RecordFile.maximumSize).values.contains { bytes in
       // Contents that are not records are ignored.
       (try? RecordFile(parsing: bytes))?.record.isSameVersion(as: version) ?? false
-    }
-  }
-
-  /// Returns the keyring with the policy of the merge base; nil if it is not an earlier one in the chain to the accepted
-  /// policy, or if a key file is missing.
-  private static func judge(
-    _ step: PolicyStep, _ keyring: Keyring, _ policies: PolicyHistoryReader
-  ) throws -> Keyring? {
-    if step.digest == ContentDigest(of: keyring.policy.encode()) { return keyring }
-    let past = try policies.steps()
-    do throws(KeyringError) {
-      return try keyring.judge(ofAncestor: step, past: past)
-    } catch {
-      guard case .policyNotTrusted = error else { throw error }
-      return nil
     }
   }
 }

@@ -51,25 +51,31 @@ extension TreeMerge {
       paths.filter {
         base[$0] == nil && refused.versions[$0] == nil && read.record($0, at: bases[0]) != nil
       }, judges)
+    let moves = ItemMoves(from: Array(base.values) + hidden.values)
+    var removed = try RemovedSigners(
+      keyring, judge: judge,
+      isNeeded: contents.values.contains { $0.isDistrusted || moves.contains($0) }
+        || mine.values.contains(where: moves.contains),
+      since: bases[0], to: theirs.commit, in: repository)
+    let withdrawn = try withdrawnMoves(
+      moves.versions(in: mine, notIn: contents), moves, by: [judge] + removed.judges)
     // A version whose encrypted file another program has changed stays, because it cannot become a complete copy.
     let setAside = refused.versions.filter { path, version in
       guard refused.replaced.contains(path), case .verified(let own)? = mine[path] else { return false }
       return own.record == version.record
-    }
+    }.merging(withdrawn) { version, _ in version }
     for path in setAside.keys { mine[path] = nil }
     let abandoned = abandonedItems(mine, contents, read)
     for record in abandoned { mine[record.path] = nil }
-    var removed = try RemovedSigners(
-      keyring, judge: judge, isNeeded: contents.values.contains(where: \.isDistrusted), since: bases[0],
-      to: theirs.commit, in: repository)
     try removed.admit(into: &contents, read, at: theirs.commit)
     var theirItems = IncomingItems(
       contents, base: base, hidden: hidden, mine: mine, in: read, of: theirs.commit, instead: ours.commit,
       since: bases[0])
-    let others = try theirItems.knownElsewhere(in: keyring)
+    let others = try theirItems.knownElsewhere(in: keyring).filter { setAside[$0.path] == nil }
     try theirItems.refuseForeignMoves(
       by: GroupMoves(
-        since: bases + [ours.commit], to: theirs.commit, in: repository, objects, judges), others)
+        since: bases + [ours.commit], to: theirs.commit, in: repository, objects,
+        judges + removed.judges), others)
     try theirItems.setAside(RolledBackItems(repository: repository, objects: objects, bases: bases), others)
     let incoming = theirItems.items
     // The version of the remote is accepted as if this side had it already. Without it, the item would be deleted.
@@ -77,6 +83,10 @@ extension TreeMerge {
       mine[path] = incoming[path].map { .verified($0) }
       if incoming[path] != nil { continue }
       for file in [ItemFiles.recordFile(path), ItemFiles.secretFile(path)] { result.store[file] = .removed }
+    }
+    let ids = Set(withdrawn.values.map(\.record.id))
+    for (path, other) in incoming where ids.contains(other.record.id) && mine[path] == nil {
+      mine[path] = .verified(other)
     }
     result.abandoned += abandoned.map { AbandonedItem(record: $0, isReplaced: incoming[$0.path] != nil) }
     // Another program may have changed the file on the side of the record, but not on all sides.
