@@ -3,17 +3,23 @@ internal import KeyringModel
 
 /// Finds items that have moved to another group since the merge base.
 struct ItemMoves {
-  /// The versions of the merge base.
+  /// The versions of the merge base, and those of the remote of items that are not in it.
   let known: [ItemID: [ItemRecord]]
 
   /// Creates the search.
   ///
-  /// - Parameter versions: The versions of the merge base.
-  init(from versions: [VerifiedRecord]) {
-    known = Dictionary(grouping: versions.map(\.record), by: \.id)
+  /// - Parameters:
+  ///   - versions: The versions of the merge base.
+  ///   - theirs: The items of the remote. If one side has moved an item of which the merge base has only a conflict copy,
+  ///     and the other side has restored it from the copy, the version of the remote is the earlier one.
+  init(from versions: [VerifiedRecord], or theirs: [ItemPath: ItemFiles.Content]) {
+    let base = Dictionary(grouping: versions.map(\.record), by: \.id)
+    known = base.merging(Dictionary(grouping: theirs.values.compactMap { $0.verified?.record }, by: \.id)) {
+      versions, _ in versions
+    }
   }
 
-  /// Returns true if an item is in a group in which no earlier version of it was.
+  /// Returns true if an item is in a group in which no known version of it is.
   func contains(_ item: ItemFiles.Content) -> Bool {
     guard let record = item.verified?.record, let versions = known[record.id] else { return false }
     return !versions.contains { $0.group == record.group }

@@ -51,7 +51,7 @@ extension TreeMerge {
       paths.filter {
         base[$0] == nil && refused.versions[$0] == nil && read.record($0, at: bases[0]) != nil
       }, judges)
-    let moves = ItemMoves(from: Array(base.values) + hidden.values)
+    let moves = ItemMoves(from: Array(base.values) + hidden.values, or: contents)
     var removed = try RemovedSigners(
       keyring, judge: judge,
       isNeeded: contents.values.contains { $0.isDistrusted || moves.contains($0) }

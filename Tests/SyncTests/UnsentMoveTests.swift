@@ -4,8 +4,9 @@ import Sync
 import TestSupport
 import Testing
 
-/// Tests merges of a person who moves an item to another group while an admin removes them from its old group.
-@Suite(.slow) struct MoveOfRemovedPersonTests {
+/// Tests merges of a person who moves an item to another group while an admin removes them from its old group, or
+/// without being a member of the group to which another person has moved it.
+@Suite(.slow) struct UnsentMoveTests {
   /// A world in which Alice has an item in the default group, and Bob is in a second group.
   private static func world(isAliceInBoth: Bool) throws -> SimulatedWorld {
     let world = try SimulatedWorld()
@@ -63,6 +64,36 @@ import Testing
       #expect(try keyring.find(Query()).items.map(\.group) == ["ops"])
       #expect(try keyring.conflictCopies().isEmpty)
       #expect(try world.texts(seat)["secret"]?.count == 1)
+    }
+  }
+
+  @Test func `an item that one person restores from a copy and another one moves has one place`() throws {
+    let world = try SimulatedWorld()
+    let (alice, bob) = (world.seats[0], world.seats[2])
+    for group in ["ops", "web"] { try world.create(group, at: bob) }
+    try world.change([.join(alice.person, group: "ops")], at: bob)
+    try world.add("moved", named: "old", to: "ops", at: bob)
+    for seat in [bob, alice] { try world.sync(seat) }
+    try world.change(AttributeChanges(set: [.server: .string("new.example")]), ofItem: "old.example", at: bob)
+    try world.sync(bob)
+    // The later item keeps its name, and the earlier one becomes a conflict copy.
+    alice.clock.jump(bySeconds: 100)
+    try world.add("added", named: "new", to: "ops", at: alice)
+    #expect(try world.sync(alice).newCopies == 1)
+    try world.change(AttributeChanges(group: "web"), ofItem: "new.example", at: bob)
+    try world.sync(bob)
+    let keyring = try alice.open()
+    try keyring.resolve(try #require(try keyring.conflictCopies().first), keeping: .both)
+    try alice.commit()
+    // Alice is not in the group `web`, so others would refuse to move the item from there.
+    #expect(try world.sync(alice).refused.isEmpty)
+    #expect(try world.sync(bob).refused.isEmpty)
+    try settle(world)
+    for seat in world.seats {
+      let keyring = try seat.open()
+      #expect(try Set(keyring.find(Query()).items.map(\.group)) == ["ops", "web"])
+      #expect(try keyring.conflictCopies().allSatisfy { $0.record.group == "ops" })
+      #expect(try Set(world.texts(seat).keys) == ["moved", "added"])
     }
   }
 }
