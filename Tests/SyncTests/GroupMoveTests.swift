@@ -87,6 +87,28 @@ import Testing
     #expect(files.contains(clones.world.store.recordFile(item)))
   }
 
+  @Test func `a person outside the group of a restored item cannot replace it`() throws {
+    let world = try World()
+    let clones = world.clones
+    try clones.open(0).delete([world.item])
+    for clone in [0, 1] { try clones.sync(clone) }
+    let repository = try #require(
+      try Repository.find(store: clones.paths[1], git: clones.world.makeGit))
+    let removal = try #require(
+      try RemovedItems(below: [StoreLayout.items], in: repository).removals.first)
+    let past = try #require(try HistoricalStore(at: removal.parent, in: repository))
+    let keyring = try clones.open(1)
+    let restored = try #require(
+      try keyring.bringBack([past.item(at: world.item.path, in: keyring)]).first)
+    let forged = try world.write(world.item, "of Bob", by: Self.bob, over: world.item)
+    _ = try clones.git(0, "push", "--quiet", "origin", "main")
+    let report = try clones.sync(1)
+    #expect(report.refused.map(\.reason) == [.record(.mismatch(.unauthorizedMove))])
+    #expect(try clones.find(1) == [restored])
+    #expect(try clones.open(1).conflictCopies().map(\.record) == [forged])
+    try clones.expectSound(1)
+  }
+
   @Test func `a move by a member of both groups is accepted, even if others then change the item`()
     throws
   {

@@ -91,9 +91,29 @@ import Testing
     try settle(world)
     for seat in world.seats {
       let keyring = try seat.open()
-      #expect(try Set(keyring.find(Query()).items.map(\.group)) == ["ops", "web"])
-      #expect(try keyring.conflictCopies().allSatisfy { $0.record.group == "ops" })
-      #expect(try Set(world.texts(seat).keys) == ["moved", "added"])
+      #expect(try keyring.find(Query()).items.map(\.group).sorted() == ["ops", "web"])
+      #expect(try keyring.conflictCopies().map(\.record.group) == ["ops"])
+      #expect(try world.texts(seat).mapValues(\.count) == ["moved": 2, "added": 1])
+    }
+  }
+
+  @Test func `the first one of two moves to groups of different people is kept`() throws {
+    let world = try SimulatedWorld()
+    let (alice, bob) = (world.seats[0], world.seats[2])
+    try world.create("web", at: alice)
+    try world.add("secret", at: alice)
+    for seat in [alice, bob] { try world.sync(seat) }
+    try world.create("ops", at: bob)
+    for seat in [bob, alice] { try world.sync(seat) }
+    try world.change(AttributeChanges(group: "web"), ofItem: "\(alice).example", at: alice)
+    bob.clock.jump(bySeconds: 100)
+    try world.change(AttributeChanges(group: "ops"), ofItem: "\(alice).example", at: bob)
+    for seat in [alice, bob, alice] { #expect(try world.sync(seat).refused.isEmpty) }
+    try settle(world)
+    for seat in world.seats {
+      let keyring = try seat.open()
+      #expect(try keyring.find(Query()).items.map(\.group) == ["web"])
+      #expect(try keyring.conflictCopies().map(\.record.group) == ["ops"])
     }
   }
 }

@@ -175,6 +175,11 @@ extension Keyring {
     guard isWritten else { throw .team(.overtaken) }
   }
 
+  /// Returns the policies before the accepted one, the latest first.
+  ///
+  /// - Parameter past: The policies in the history.
+  package func ancestors(in past: HistoricalPolicies) -> [PolicyStep] { policy.ancestors(in: past) }
+
   /// Returns a keyring with an ancestor of the accepted policy, to verify records that were signed while that was in
   /// force.
   ///
@@ -186,7 +191,7 @@ extension Keyring {
   package func judge(
     ofAncestor step: PolicyStep, past: HistoricalPolicies
   ) throws(KeyringError) -> Keyring? {
-    guard policy.ancestors(in: past).contains(where: { $0.digest == step.digest }) else { return nil }
+    guard ancestors(in: past).contains(where: { $0.digest == step.digest }) else { return nil }
     let link = try Self.link(step, like: trusted, in: past)
     return Keyring(
       tree: tree, trusted: TrustedPolicy(policy: link.policy, signer: trusted.signer, keys: link.keys),

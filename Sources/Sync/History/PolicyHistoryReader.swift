@@ -85,17 +85,47 @@ package struct PolicyHistoryReader {
   /// - Parameters:
   ///   - keyring: The keyring.
   ///   - step: The policy.
+  ///   - past: The policies in the history; nil to read them if they are needed.
   /// - Returns: The keyring; nil if the policy is not in the chain to the accepted one, or if a key file is missing.
   /// - Throws: The errors of `Git.run`, and `KeyringError` if GnuPG cannot be used.
-  func keyring(_ keyring: Keyring, at step: PolicyStep) throws -> Keyring? {
+  func keyring(
+    _ keyring: Keyring, at step: PolicyStep, _ past: HistoricalPolicies? = nil
+  ) throws -> Keyring? {
     if step.digest == ContentDigest(of: keyring.policy.encode()) { return keyring }
-    let past = try steps()
+    let past = try past ?? steps()
     do throws(KeyringError) {
       return try keyring.judge(ofAncestor: step, past: past)
     } catch {
       guard case .policyNotTrusted = error else { throw error }
       return nil
     }
+  }
+
+  /// Returns the policies that were accepted after some commits and before the one that a keyring has accepted.
+  ///
+  /// What counts is the newest policy in the history of the commits, because somebody may have restored an older one
+  /// there, perhaps the person whom a later one has removed.
+  ///
+  /// - Parameters:
+  ///   - keyring: The keyring.
+  ///   - commits: The commits.
+  /// - Returns: The policies in the chain to the accepted one, the latest first, and all policies in the history. The
+  ///   last one of the chain is in the history of the commits. There are none if the accepted policy is in it, or no
+  ///   policy of the chain.
+  /// - Throws: The errors of `Git.run`.
+  func steps(
+    before keyring: Keyring, since commits: [String]
+  ) throws -> (steps: [PolicyStep], past: HistoricalPolicies?) {
+    var known: Set<ContentDigest> = []
+    let names = try objects.pastNames(of: [repository.prefix + StoreLayout.policy], in: commits)
+    try objects.forEachContent(of: names, limit: StoreLayout.smallFileLimit) { _, bytes in
+      known.insert(ContentDigest(of: Array(bytes)))
+    }
+    if known.contains(ContentDigest(of: keyring.policy.encode())) { return ([], nil) }
+    let past = try steps()
+    let ancestors = keyring.ancestors(in: past)
+    guard let last = ancestors.firstIndex(where: { known.contains($0.digest) }) else { return ([], past) }
+    return (Array(ancestors[...last]), past)
   }
 
   private func places(of commits: [String]) throws -> [Place] {

@@ -16,6 +16,9 @@ struct IncomingItems {
   private(set) var changed: [ItemPath] = []
   /// Refused versions that become conflict copies, because members have signed them.
   private(set) var copies: [VerifiedRecord] = []
+  /// Versions of the merge base that become conflict copies, because the remote may have restored the older versions that
+  /// replace them.
+  private(set) var replaced: [VerifiedRecord] = []
   /// The versions among them that the remote has rolled back to.
   private(set) var olderVersions: [ItemRecord] = []
 
@@ -134,10 +137,13 @@ struct IncomingItems {
   /// - Throws: The errors of `RolledBackItems.find(among:comparedWith:_:_:)`.
   mutating func setAside(_ rollbacks: RolledBackItems, _ others: [ItemRecord]) throws {
     let known = Set(mine.values.map(\.record.id) + others.map(\.id))
-    for version in try rollbacks.find(among: items, comparedWith: base, hidden, known.contains) {
+    let found = try rollbacks.find(among: items, comparedWith: base, hidden, known.contains)
+    for version in found.old {
       takeBack(version)
       olderVersions.append(version.record)
     }
+    // If this side has another version, the merge compares it with that of the remote.
+    replaced = found.replaced.filter { mine[$0.record.path]?.record == $0.record }
   }
 
   /// Reverts the change of an item, so that its path and its id are as they were last signed. The version becomes a

@@ -15,24 +15,18 @@ struct RemovedSigners {
   private let past: Keyring?
   private let keyring: Keyring
 
-  /// The keyring with the policy that was in force on the remote before this machine changed it, which allows moves
-  /// between groups, too; empty if there is none.
-  var judges: [Keyring] { past.map { [$0] } ?? [] }
-
   /// Creates the check.
   ///
   /// - Parameters:
   ///   - keyring: The store with the accepted policy.
   ///   - judge: The keyring that verifies the items of the remote. If it is not `keyring`, the remote has changed the
   ///     policy, and only its policy counts.
-  ///   - isNeeded: True if `judge` has rejected a record of the remote, or an item was moved to another group. Otherwise
-  ///     no policy is read.
-  ///   - base: The commit that both sides have in common.
+  ///   - isNeeded: True if `judge` has rejected a record of the remote. Otherwise no policy is read.
   ///   - theirs: The commit of the remote.
   ///   - repository: The repository of the store.
   /// - Throws: The errors of `Git.run` and of reading policies.
   init(
-    _ keyring: Keyring, judge: Keyring, isNeeded: Bool, since base: String, to theirs: String,
+    _ keyring: Keyring, judge: Keyring, isNeeded: Bool, at theirs: String,
     in repository: Repository
   ) throws {
     self.keyring = keyring
@@ -41,18 +35,8 @@ struct RemovedSigners {
       return
     }
     let policies = PolicyHistoryReader(in: repository)
-    func earlier(at commit: String) throws -> Keyring? {
-      let found = try policies.step(at: commit).flatMap { try policies.keyring(keyring, at: $0) }
-      return found === keyring ? nil : found
-    }
-    // If there is none, the accepted policy was in force, or an older one than that of the base was restored, perhaps by
-    // the person whom a later one has removed.
-    guard let before = try earlier(at: base) else {
-      past = nil
-      return
-    }
-    let after = try earlier(at: theirs)
-    past = after.map { $0.policy.generation > before.policy.generation ? $0 : before } ?? before
+    let (steps, all) = try policies.steps(before: keyring, since: [theirs])
+    past = try steps.last.flatMap { try keyring.judge(ofAncestor: $0, past: all ?? policies.steps()) }
   }
 
   /// Replaces the contents of paths whose items the earlier policy accepts and this user can sign.

@@ -19,12 +19,13 @@ struct RolledBackItems {
   ///   - hidden: The last versions that members have signed of items that no member has signed in the merge base. At
   ///     another path the history may have a later version.
   ///   - isKnown: Returns true for an item that is in the store.
-  /// - Returns: The old versions, sorted by path.
+  /// - Returns: The old versions, sorted by path; and versions of the merge base that incoming ones may have replaced,
+  ///   although these are in its history.
   /// - Throws: The errors of `Git.run`.
   func find(
     among incoming: [ItemPath: VerifiedRecord], comparedWith base: [ItemPath: VerifiedRecord],
     _ hidden: [ItemPath: VerifiedRecord], _ isKnown: (ItemID) -> Bool
-  ) throws -> [VerifiedRecord] {
+  ) throws -> (old: [VerifiedRecord], replaced: [VerifiedRecord]) {
     let ids = Set(incoming.values.map(\.record.id))
     let signed = base.merging(hidden) { version, _ in version }
     let known = Dictionary(signed.values.map { ($0.record.id, $0.record) }) { first, second in
@@ -43,7 +44,7 @@ struct RolledBackItems {
       return try other.isLater(than: version.record, bySecret: true)
         || !wasAdded(version.record, after: other)
     }
-    if candidates.isEmpty { return [] }
+    if candidates.isEmpty { return ([], []) }
     let files = candidates.flatMap { version in
       [
         ItemFiles.recordFile(version.record.path),
@@ -59,8 +60,17 @@ struct RolledBackItems {
       // signed and can differ.
       if let file = try? RecordFile(parsing: Array(bytes)) { lines.insert(ContentDigest(of: file.line)) }
     }
-    return candidates.filter { lines.contains(ContentDigest(of: $0.file.line)) }
+    let old = candidates.filter { lines.contains(ContentDigest(of: $0.file.line)) }
       .sorted { $0.record.path < $1.record.path }
+    // If each of two versions may have replaced the other one, all clones choose the later secret.
+    let chosen = old.compactMap { version -> (ItemID, VerifiedRecord)? in
+      guard let record = known[version.record.id], let other = base[record.path], other.record == record,
+        version.record.mayReplace(record), version.record.secretModified > record.secretModified
+      else { return nil }
+      return (record.id, other)
+    }
+    let replaced = Dictionary(chosen) { first, _ in first }
+    return (old.filter { replaced[$0.record.id] == nil }, Array(replaced.values))
   }
 
   /// Returns true if a version was added to the history, and another one was never added or chosen by a merge after it.

@@ -168,7 +168,7 @@ package struct TreeMerge {
     _ copies: [(path: String, record: [UInt8], secret: [UInt8])], into result: inout MergedFiles
   ) throws {
     let removed = try RemovedSigners(
-      keyring, judge: judge, isNeeded: !copies.isEmpty, since: bases[0], to: theirs.commit, in: repository)
+      keyring, judge: judge, isNeeded: !copies.isEmpty, at: theirs.commit, in: repository)
     let signed = try removed.resigned(copies)
     for copy in copies {
       guard let record = signed[copy.path] else { continue }

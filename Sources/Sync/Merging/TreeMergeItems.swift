@@ -51,33 +51,30 @@ extension TreeMerge {
       paths.filter {
         base[$0] == nil && refused.versions[$0] == nil && read.record($0, at: bases[0]) != nil
       }, judges)
-    let moves = ItemMoves(from: Array(base.values) + hidden.values, or: contents)
-    var removed = try RemovedSigners(
-      keyring, judge: judge,
-      isNeeded: contents.values.contains { $0.isDistrusted || moves.contains($0) }
-        || mine.values.contains(where: moves.contains),
-      since: bases[0], to: theirs.commit, in: repository)
-    let withdrawn = try withdrawnMoves(
-      moves.versions(in: mine, notIn: contents), moves, by: [judge] + removed.judges)
     // A version whose encrypted file another program has changed stays, because it cannot become a complete copy.
-    let setAside = refused.versions.filter { path, version in
+    var setAside = refused.versions.filter { path, version in
       guard refused.replaced.contains(path), case .verified(let own)? = mine[path] else { return false }
       return own.record == version.record
-    }.merging(withdrawn) { version, _ in version }
+    }
     for path in setAside.keys { mine[path] = nil }
     let abandoned = abandonedItems(mine, contents, read)
     for record in abandoned { mine[record.path] = nil }
+    var removed = try RemovedSigners(
+      keyring, judge: judge, isNeeded: contents.values.contains(where: \.isDistrusted), at: theirs.commit,
+      in: repository)
     try removed.admit(into: &contents, read, at: theirs.commit)
     var theirItems = IncomingItems(
       contents, base: base, hidden: hidden, mine: mine, in: read, of: theirs.commit, instead: ours.commit,
       since: bases[0])
-    let others = try theirItems.knownElsewhere(in: keyring).filter { setAside[$0.path] == nil }
+    let others = try theirItems.knownElsewhere(in: keyring)
     try theirItems.refuseForeignMoves(
       by: GroupMoves(
-        since: bases + [ours.commit], to: theirs.commit, in: repository, objects,
-        judges + removed.judges), others)
+        since: bases + [ours.commit], to: theirs.commit, in: repository, objects, judges,
+        earlier: earlierJudges), others)
     try theirItems.setAside(RolledBackItems(repository: repository, objects: objects, bases: bases), others)
     let incoming = theirItems.items
+    let withdrawn = try withdrawnMoves(mine, incoming, since: Array(base.values) + hidden.values)
+    setAside.merge(withdrawn) { version, _ in version }
     // The version of the remote is accepted as if this side had it already. Without it, the item would be deleted.
     for path in abandoned.map(\.path) + setAside.keys {
       mine[path] = incoming[path].map { .verified($0) }
@@ -99,7 +96,7 @@ extension TreeMerge {
       guard let secret = original(of: version.record, at: [theirs.commit], files) else { continue }
       try addCopy(version.file, secret, &result)
     }
-    for version in setAside.values {
+    for version in Array(setAside.values) + theirItems.replaced {
       guard let secret = original(of: version.record, at: commits, files) else { continue }
       try addCopy(version.file, secret, &result)
     }

@@ -139,7 +139,13 @@ struct Simulation {
     }
     let wrong = try lost.filter { text in
       if model.isReleased(text) { return false }
-      guard model.wasBroughtBack(text) else { return true }
+      // Others have refused a version by name. Its author still has it, and will be told.
+      let isRefused =
+        before[text]?.allSatisfy { file in
+          refusedFiles.contains(
+            file.dropLast(StoreLayout.secretExtension.utf8.count) + StoreLayout.recordExtension)
+        } ?? false
+      guard model.wasBroughtBack(text) || isRefused else { return true }
       return try !world.seats.contains { try $0.path != seat.path && world.texts($0)[text] != nil }
     }.sorted()
     guard wrong.isEmpty else {
@@ -154,9 +160,8 @@ struct Simulation {
     of text: String, _ files: Set<String>, _ items: Set<SimulatedItem>, _ seat: SimulatedSeat,
     _ named: Set<SimulatedItem>?
   ) -> Bool {
-    guard let author = model.secrets[text]?.author, world.seats[author].person == seat.person else {
-      return false
-    }
+    guard model.secrets[text]?.authors.contains(where: { world.seats[$0].person == seat.person }) == true
+    else { return false }
     guard let named else { return true }
     // A conflict copy is a version of an item, and its history is that of the item.
     return files.allSatisfy { $0.hasPrefix("\(StoreLayout.conflicts)/") } || !items.isDisjoint(with: named)

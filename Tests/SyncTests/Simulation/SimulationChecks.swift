@@ -26,7 +26,7 @@ extension Simulation {
         throw SimulationFailure("\(seat) has not received everything")
       }
       let own = try world.texts(seat).keys.filter { text in
-        model.secrets[text].map { world.seats[$0.author].person == seat.person } ?? false
+        model.secrets[text]?.authors.contains { world.seats[$0].person == seat.person } ?? false
       }
       texts.formUnion(own)
     }

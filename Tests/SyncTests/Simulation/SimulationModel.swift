@@ -4,8 +4,8 @@
 struct SimulationModel {
   /// The state of a secret.
   struct Secret {
-    /// The seat that has stored it.
-    let author: Int
+    /// The seats that have stored it, or have restored it from the history.
+    var authors: Set<Int> = []
     /// The seats at which it was replaced or deleted. A seat can do this only to a secret that its clone has.
     var released: Set<Int> = []
     /// The seats at which an item or a conflict copy with it was discarded, although the clone still had another one. If
@@ -64,12 +64,15 @@ struct SimulationModel {
     if intent.replaces, !lost.isEmpty, gained.isEmpty {
       throw SimulationFailure("a command has removed \(lost.sorted()) without storing another secret")
     }
+    for text in isDone ? gained.union(intent.new) : gained {
+      secrets[text, default: Secret()].authors.insert(seat)
+    }
     for text in gained {
-      if secrets[text] == nil { secrets[text] = Secret(author: seat) }
       // A deletion at another seat may not have been received yet.
       secrets[text]?.released.remove(seat)
     }
-    for text in intent.old.subtracting(lost) where isDone { secrets[text]?.discarded.insert(seat) }
+    // A command that has failed may have discarded some of them before.
+    for text in intent.old.subtracting(lost) { secrets[text]?.discarded.insert(seat) }
     for text in lost {
       secrets[text]?.released.insert(seat)
       secrets[text]?.wasReleased = true
