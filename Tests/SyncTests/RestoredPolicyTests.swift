@@ -1,0 +1,48 @@
+import Foundation
+import Keyring
+import KeyringModel
+import Sync
+import TestSupport
+import Testing
+
+/// Tests a removed person who restores the policy before the removal with git.
+@Suite(.slow) struct RestoredPolicyTests {
+  @Test func `a restored policy in a common commit does not admit changes of a removed person`() throws {
+    let world = try SimulatedWorld()
+    let (alice, bob) = (world.seats[0], world.seats[2])
+    try world.add("old", at: alice)
+    for seat in [alice, bob] { try world.sync(seat) }
+    let before = try world.git(["rev-parse", "HEAD"], in: bob.path).trimmingCharacters(in: .newlines)
+    try world.change([.remove(bob.person)], at: alice)
+    try world.sync(alice)
+    let removal = try world.git(["rev-parse", "HEAD"], in: alice.path).trimmingCharacters(in: .newlines)
+    // Bob changes the item under the policy that he has accepted, and keeps that.
+    try world.replace("of Bob", at: bob)
+    let change = try world.git(["rev-parse", "HEAD"], in: bob.path).trimmingCharacters(in: .newlines)
+    try world.git(["fetch", "-q"], in: bob.path)
+    try world.git(["reset", "-q", "--hard", "origin/main"], in: bob.path)
+    let policy = [StoreLayout.policy, StoreLayout.policySignature, StoreLayout.keys]
+    try world.git(["checkout", "-q", before, "--"] + policy, in: bob.path)
+    try world.git(["commit", "-q", "--all", "--message", "restore"], in: bob.path)
+    try world.git(["push", "-q", "origin", "main"], in: bob.path)
+    // Alice merges this, and Bob's next push is faster than hers.
+    let hook = "\(world.hub)/hooks/pre-receive"
+    try ExecutableFile.write("#!/bin/sh\nexit 1\n", to: hook)
+    #expect(throws: (any Error).self) { try world.sync(alice) }
+    try FileManager.default.removeItem(atPath: hook)
+    let restored = try world.git(["rev-parse", "HEAD"], in: bob.path).trimmingCharacters(in: .newlines)
+    try #require(try world.git(["merge-base", "HEAD", restored], in: alice.path) == restored + "\n")
+    // Alice takes the restored policy back.
+    try world.git(["checkout", "-q", removal, "--"] + policy, in: alice.path)
+    try world.git(["commit", "-q", "--all", "--message", "take back"], in: alice.path)
+    try #require(try alice.open().distrust == nil)
+    try world.git(["checkout", "-q", change, "--", StoreLayout.items], in: bob.path)
+    try world.git(["commit", "-q", "--all", "--message", "change"], in: bob.path)
+    try world.git(["push", "-q", "origin", "main"], in: bob.path)
+    let report = try world.sync(alice)
+    #expect(report.signedAgain == 0)
+    #expect(report.refused.map(\.reason).contains(.record(.damage(.badSignature))))
+    #expect(try Set(world.texts(alice).keys) == ["old"])
+    #expect(try alice.open().check().findings.isEmpty)
+  }
+}
