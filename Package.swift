@@ -30,11 +30,13 @@ let package = Package(
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     .systemLibrary(name: "CQREncode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"])]),
     .target(name: "CSystem"),
+    .target(name: "CArguments"),
     .target(name: "CSDBus"),
-    .target(name: "Secrets", dependencies: ["CSystem"], swiftSettings: settings),
+    .target(name: "Clocks", swiftSettings: settings),
+    .target(name: "Secrets", dependencies: ["CSystem", "Clocks"], swiftSettings: settings),
     .target(name: "Encoding", dependencies: ["CSystem", "CGcrypt", "Secrets"], swiftSettings: settings),
     .target(name: "FileSystem", dependencies: ["CSystem"], swiftSettings: settings),
-    .target(name: "Subprocess", dependencies: ["CSystem"], swiftSettings: settings),
+    .target(name: "Subprocess", dependencies: ["CSystem", "Clocks"], swiftSettings: settings),
     .target(
       name: "OneTimePasswords", dependencies: ["CGcrypt", "Encoding", "Secrets"],
       swiftSettings: settings),
@@ -45,7 +47,7 @@ let package = Package(
       swiftSettings: settings),
     .target(
       name: "Keyring",
-      dependencies: ["CSystem", "Encoding", "FileSystem", "KeyringModel", "OpenPGP", "Secrets"],
+      dependencies: ["CSystem", "Clocks", "Encoding", "FileSystem", "KeyringModel", "OpenPGP", "Secrets"],
       swiftSettings: settings),
     .target(
       name: "Sync",
@@ -81,7 +83,7 @@ let package = Package(
       ],
       swiftSettings: settings),
     .target(
-      name: "DesktopKeyring", dependencies: ["CSystem", "SecretService", "Secrets", "SessionBus"],
+      name: "DesktopKeyring", dependencies: ["CSystem", "Clocks", "SecretService", "Secrets", "SessionBus"],
       swiftSettings: settings),
     .target(name: "Arguments", swiftSettings: settings),
     .target(
@@ -91,7 +93,7 @@ let package = Package(
     .target(
       name: "Terminal",
       dependencies: [
-        "CSystem", "CQREncode", "Arguments", "Encoding", "FileSystem", "KeyringModel", "Secrets",
+        "CSystem", "CQREncode", "Arguments", "Clocks", "Encoding", "FileSystem", "KeyringModel", "Secrets",
         "Subprocess",
       ],
       swiftSettings: settings),
@@ -118,14 +120,15 @@ let package = Package(
     .target(
       name: "KeytreeCLI",
       dependencies: [
-        "CSystem", "Arguments", "BrowserHost", "CommandSupport", "Credentials", "DesktopKeyring", "Encoding",
-        "FileSystem", "Interchange", "Keyring", "KeyringModel", "OneTimePasswords", "OpenPGP",
+        "CSystem", "Arguments", "BrowserHost", "Clocks", "CommandSupport", "Credentials", "DesktopKeyring",
+        "Encoding", "FileSystem", "Interchange", "Keyring", "KeyringModel", "OneTimePasswords", "OpenPGP",
         "PasswordAudit",
         "Personalities", "SecretService", "Secrets", "SessionBus", "Subprocess", "Sync", "Terminal",
       ],
       swiftSettings: settings),
     .executableTarget(
-      name: "keytree", dependencies: ["KeytreeCLI"], exclude: ["Linking"], swiftSettings: settings,
+      name: "keytree", dependencies: ["CArguments", "KeytreeCLI"], exclude: ["Linking"],
+      swiftSettings: settings,
       plugins: ["EmbedCommit"]),
     // Compiles the commit of the checkout into the command.
     .plugin(name: "EmbedCommit", capability: .buildTool(), path: "Sources/EmbedCommit"),
@@ -202,7 +205,8 @@ let package = Package(
     .testTarget(
       name: "DesktopKeyringTests",
       dependencies: [
-        "DesktopKeyring", "Keyring", "KeyringModel", "OpenPGP", "SecretService", "Secrets", "SessionBus",
+        "Clocks", "DesktopKeyring", "Keyring", "KeyringModel", "OpenPGP", "SecretService", "Secrets",
+        "SessionBus",
         "TestSupport",
       ],
       swiftSettings: settings),

@@ -1,4 +1,5 @@
 internal import CSystem
+internal import Clocks
 internal import Glibc
 
 /// Reads a secret that a user or a program enters, from a descriptor that is already open.
@@ -37,7 +38,7 @@ package enum SecretInput {
   package static func read(
     descriptor: Int32, count: Int, within seconds: Double?
   ) throws(SecretInputError) -> SecretBytes {
-    let end = seconds.map { ContinuousClock.now + .seconds($0) }
+    let end = seconds.map { SystemClock.elapsed + .seconds($0) }
     var secret = SecretBytes(capacity: count)
     while secret.count < count {
       if let end { try wait(for: descriptor, until: end) }
@@ -54,11 +55,11 @@ package enum SecretInput {
   ///
   /// - Throws: `timedOut`, `readFailed`.
   private static func wait(
-    for descriptor: Int32, until end: ContinuousClock.Instant
+    for descriptor: Int32, until end: Duration
   ) throws(SecretInputError) {
     var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     while true {
-      let left = max((end - ContinuousClock.now) / .milliseconds(1), 0)
+      let left = max((end - SystemClock.elapsed) / .milliseconds(1), 0)
       let ready = unsafe poll(&request, 1, Int32(left.rounded(.up)))
       if ready > 0 { return }
       if ready == 0 { throw .timedOut }

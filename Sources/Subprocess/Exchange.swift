@@ -1,3 +1,4 @@
+internal import Clocks
 internal import Glibc
 
 /// The communication with a child between its start and its outcome: its input and output, its end, and the steps to
@@ -10,17 +11,15 @@ struct Exchange: ~Copyable {
   private var errors: OutputReader
 
   private let signals: UInt32
-  private let timeOver: Instant?
-  private var end: Instant?
+  private let timeOver: Duration?
+  private var end: Duration?
   private var stopping: Stopping?
-
-  private typealias Instant = SuspendingClock.Instant
 
   // The state of a child that was asked to end.
   private struct Stopping {
     // Nil if the child wrote too much or one of its streams failed.
     let reason: ProcessOutcome.Stop?
-    let killTime: Instant
+    let killTime: Duration
     var isKilled = false
   }
 
@@ -43,7 +42,7 @@ struct Exchange: ~Copyable {
     feed = InputFeed(run.input, into: input)
     self.output = OutputReader(.output, as: run.output, from: output)
     self.errors = OutputReader(.errors, as: run.errors, from: errors)
-    timeOver = run.timeout.map { SuspendingClock.now + $0 }
+    timeOver = run.timeout.map { SystemClock.awake + $0 }
     self.signals = signals
   }
 
@@ -52,7 +51,7 @@ struct Exchange: ~Copyable {
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 1)
     defer { unsafe buffer.deallocate() }
     while true {
-      let now = SuspendingClock.now
+      let now = SystemClock.awake
       look(now)
       if end != nil, output.hasEnded && errors.hasEnded || now >= (nextStep ?? now) { break }
       stopWhenDue(now)
@@ -89,20 +88,20 @@ struct Exchange: ~Copyable {
   }
 
   /// Detects the end of the child.
-  private mutating func look(_ now: Instant) {
+  private mutating func look(_ now: Duration) {
     guard end == nil, child.hasEnded else { return }
     end = now
     feed.end()
   }
 
   /// The time of the next step that has to be taken without an event.
-  private var nextStep: Instant? {
+  private var nextStep: Duration? {
     if let stopping, !stopping.isKilled { return stopping.killTime }
     if let end { return end + Self.grace }
     return stopping == nil ? timeOver : nil
   }
 
-  private mutating func stopWhenDue(_ now: Instant) {
+  private mutating func stopWhenDue(_ now: Duration) {
     guard end == nil else { return }
     if let killTime = stopping?.killTime {
       if now >= killTime, stopping?.isKilled == false {
@@ -120,14 +119,14 @@ struct Exchange: ~Copyable {
 
   private var hasFailed: Bool { feed.failure != nil || output.failure != nil || errors.failure != nil }
 
-  private mutating func stop(_ reason: ProcessOutcome.Stop?, _ now: Instant) {
+  private mutating func stop(_ reason: ProcessOutcome.Stop?, _ now: Duration) {
     stopping = Stopping(reason: reason, killTime: now + run.patience)
     child.terminate()
   }
 
   /// Waits for the next event and handles it.
   private mutating func wait(
-    _ now: Instant, with buffer: UnsafeMutableRawBufferPointer,
+    _ now: Duration, with buffer: UnsafeMutableRawBufferPointer,
     _ eachLine: (ProcessStream, ArraySlice<UInt8>) -> Void
   ) {
     // `poll(2)` ignores a negative number.

@@ -1,3 +1,4 @@
+import Clocks
 import Foundation
 import Glibc
 import Keyring
@@ -62,7 +63,7 @@ final class KeyringOnBus: Sendable {
 
   private func serve(_ asksLate: Bool) throws {
     var options = ServiceOptions(
-      stateBase: store.host.stateBase, clock: { MonotonicClock.now }, date: { 1_700_000_000 })
+      stateBase: store.host.stateBase, clock: { SystemClock.awake }, date: { 1_700_000_000 })
     options.asksLate = asksLate
     let (host, path, engine) = (store.host, store.path, store.engine)
     let service = try SecretService(

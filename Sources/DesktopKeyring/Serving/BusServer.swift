@@ -1,3 +1,4 @@
+internal import Clocks
 internal import Glibc
 internal import Secrets
 package import SecretService
@@ -13,7 +14,7 @@ package final class BusServer {
   private let hooks: Hooks
   private let queue: WorkQueue
   private let watch = FolderWatch()
-  private var timer = ChangeTimer(now: MonotonicClock.now)
+  private var timer = ChangeTimer(now: SystemClock.awake)
   private var clients: [String: BusClient] = [:]
   private var pending: [WorkQueue.Ticket: Pending] = [:]
   private var nextTicket = 0
@@ -123,8 +124,8 @@ package final class BusServer {
       for (ticket, completion) in queue.takeFinished() { complete(ticket, completion) }
       queue.startThreads()
       for error in hooks.inbox.take() { hooks.report(error) }
-      if watch.takeChanges() { timer.changed(at: MonotonicClock.now) }
-      if timer.take(at: MonotonicClock.now) {
+      if watch.takeChanges() { timer.changed(at: SystemClock.awake) }
+      if timer.take(at: SystemClock.awake) {
         service.storeChanged()
         watchFolders()
       }
@@ -156,7 +157,7 @@ package final class BusServer {
   ///
   /// - Returns: True if the descriptor is readable.
   private func wait(for descriptor: Int32) throws -> Bool {
-    let now = MonotonicClock.now
+    let now = SystemClock.awake
     var times = [timer.due, service.nextEventTime].compactMap { $0 }
     if let deadline = connection.deadline { times.append(.microseconds(Int64(clamping: deadline))) }
     let timeout = times.min().map { max($0 - now, .zero).milliseconds } ?? -1
@@ -181,8 +182,8 @@ package final class BusServer {
   /// Lets a change of the store finish. It would survive the end of the process, but its sender would not know.
   private func finish(_ reason: End) -> End {
     isEnding = true
-    let limit = MonotonicClock.now + Self.farewell
-    while MonotonicClock.now < limit {
+    let limit = SystemClock.awake + Self.farewell
+    while SystemClock.awake < limit {
       // Work that ends after this question is taken now or in the next turn.
       let wasBusy = queue.isBusy(.write)
       for (ticket, completion) in queue.takeFinished() { complete(ticket, completion) }

@@ -1,4 +1,5 @@
 internal import Arguments
+internal import Clocks
 internal import CommandSupport
 internal import DesktopKeyring
 internal import FileSystem
@@ -132,7 +133,7 @@ enum SecretServiceCommand: Command {
     _ call: CommandCall, _ inbox: ErrorInbox, _ changes: PendingChanges
   ) throws -> SecretService {
     var options = ServiceOptions(
-      stateBase: try call.host().stateBase, clock: { MonotonicClock.now },
+      stateBase: try call.host().stateBase, clock: { SystemClock.awake },
       date: { [clock = call.environment.clock] in UInt64(max(0, clock().microseconds / 1_000_000)) })
     options.asksLate = call.arguments.has(askLate)
     options.report = { inbox.add($0) }

@@ -1,3 +1,4 @@
+internal import Clocks
 internal import Encoding
 internal import Glibc
 package import Secrets
@@ -63,9 +64,9 @@ package final class TerminalClipboard {
   ///   - asks: true if Enter on the terminal ends the wait.
   ///   - signals: the watch for signals that should end this process; Ctrl-C only ends the wait.
   package func wait(_ seconds: Int, asks: Bool, signals: SignalWatch?) -> Ending {
-    let end = ContinuousClock.now + .seconds(seconds)
+    let end = SystemClock.elapsed + .seconds(seconds)
     while true {
-      let rest = end - ContinuousClock.now
+      let rest = end - SystemClock.elapsed
       guard rest > .zero else { return .due }
       // Reading from the terminal would stop a background job.
       let listens = asks && tcgetpgrp(terminal) == getpgrp()

@@ -1,3 +1,4 @@
+internal import Clocks
 package import Secrets
 
 /// An editor session for a secret that leaves no traces on the disk.
@@ -42,10 +43,10 @@ package struct Editor {
   ) throws -> SecretBytes? {
     try Self.requirePerson(at: console)
     console.flush()
-    let start = ContinuousClock.now
+    let start = SystemClock.awake
     let edited: SecretBytes = try run(on: secret, limit: limit, console: console)
     guard edited.isEqual(to: secret) else { return edited }
-    if ContinuousClock.now - start < glance {
+    if SystemClock.awake - start < glance {
       console.say(
         "The editor exited immediately. If its window is still open, changes in it are not stored: close it, and "
           + "add the editor's option to wait, such as `--wait`, to `VISUAL` or `EDITOR`.")

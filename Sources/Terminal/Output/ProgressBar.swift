@@ -1,3 +1,4 @@
+internal import Clocks
 internal import Glibc
 
 /// A line on standard error that shows the progress of long work. It appears only on a terminal and is erased at the
@@ -29,7 +30,7 @@ package final class ProgressBar {
   ///   - console: the console to draw on, if its diagnostics go to a terminal and it is not quiet.
   ///   - now: the time since any fixed moment; it never goes backwards.
   package init(
-    _ label: String, total: Int, console: Console, now: @escaping () -> Duration = ProgressBar.monotonicTime
+    _ label: String, total: Int, console: Console, now: @escaping () -> Duration = { SystemClock.awake }
   ) {
     self.label = label
     self.total = max(total, 1)
@@ -82,12 +83,5 @@ package final class ProgressBar {
     let pair = { (number: Int64) in (number < 10 ? "0" : "") + String(number) }
     let tail = pair(seconds % 60)
     return hours > 0 ? "\(hours):\(pair(minutes)):\(tail)" : "\(minutes):\(tail)"
-  }
-
-  /// Returns the time since the machine was started; `clock_gettime(2)` with `CLOCK_MONOTONIC`.
-  package static func monotonicTime() -> Duration {
-    var time = timespec()
-    unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-    return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
   }
 }

@@ -1,0 +1,1 @@
+// The arguments of the process for Swift's `CommandLine`. There is nothing to call.
