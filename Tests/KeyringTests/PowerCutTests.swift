@@ -16,10 +16,10 @@ import Testing
     let before = try StoreChange.contents(of: store)
     let expected = change.expected(before)
     // An import has many operations that are alike.
-    let power = PowerCut(of: store.path, samples: { change != .importMany || $0 % 29 == 0 })
+    let power = PowerCut(of: store.path, samples: { change != .importMany || $0 % 89 == 0 })
     try change.perform(on: store, faults: power.plan)
     let (operations, disks) = power.finish()
-    #expect(disks.count > operations / 29)
+    #expect(disks.count > operations / 89)
     for disk in disks {
       do {
         try power.restore(disk)
