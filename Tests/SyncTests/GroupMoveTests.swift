@@ -209,6 +209,63 @@ import Testing
     try clones.expectSound(1)
   }
 
+  /// The version in `default` has the later secret, and that in `ops` was modified later.
+  @Test func `a restored version never adds readers`() throws {
+    let clones = try Self.clones()
+    let store = clones.world.store
+    let old = try clones.add(0, "prod.example", "root", "old")
+    try clones.replace(0, old, "new")
+    let shared = try clones.item(0, "prod.example")
+    let files = try [store.recordFile(shared), store.secretFile(shared)].map { ($0, try store.bytes($0)) }
+    for clone in [0, 1] { try clones.sync(clone) }
+    let world = World(clones, shared)
+    let message = try store.engine.seal(SecretBytes(text: "old"), to: [store.owner])
+    var moved = old
+    moved.group = "ops"
+    moved.sealed = ContentDigest(of: message)
+    moved.modified = Timestamp(microseconds: shared.modified.microseconds + 5)
+    let record = try store.sign([moved], by: store.owner, for: try clones.open(0).policy.keyring)[0].bytes
+    for (path, _) in files { try store.put(nil, at: path) }
+    try store.put(record, at: store.recordFile(moved))
+    try store.put(message, at: store.secretFile(moved))
+    try store.putLine(moved)
+    try world.commit("move")
+    try clones.sync(0)
+    try clones.sync(1)
+    try #require(try clones.item(1, "prod.example") == moved)
+    for path in [store.recordFile(moved), store.secretFile(moved)] { try store.put(nil, at: path) }
+    for (path, bytes) in files { try store.put(bytes, at: path) }
+    try store.putLine(shared)
+    try world.commit("restore")
+    _ = try clones.git(0, "push", "--quiet", "origin", "main")
+    let report = try clones.sync(1)
+    #expect(report.olderVersions == [shared] && report.newCopies == 1)
+    #expect(try clones.item(1, "prod.example") == moved)
+    try clones.expectSound(1)
+  }
+
+  @Test func `a version against which a conflict was resolved is not restored`() throws {
+    let clones = try SyncClones()
+    let store = clones.world.store
+    let item = try clones.add(0, "a.example", "me", "old")
+    for clone in [0, 1] { try clones.sync(clone) }
+    for clone in [1, 0] { try clones.replace(clone, item, "of \(clone)") }
+    for clone in [1, 0] { try clones.sync(clone) }
+    let loser = try clones.item(0, "a.example")
+    let files = try [store.recordFile(loser), store.secretFile(loser)].map { ($0, try store.bytes($0)) }
+    let copy = try #require(try clones.open(0).conflictCopies().first)
+    try clones.open(0).resolve(copy, keeping: .theirs)
+    let chosen = try clones.item(0, "a.example")
+    try #require(chosen.secretModified > loser.secretModified)
+    for clone in [0, 1] { try clones.sync(clone) }
+    for (path, bytes) in files { try store.put(bytes, at: path) }
+    try store.putLine(loser)
+    _ = try clones.git(0, "commit", "--quiet", "--all", "--message", "restore")
+    _ = try clones.git(0, "push", "--quiet", "origin", "main")
+    #expect(try clones.sync(1).olderVersions == [loser])
+    #expect(try clones.item(1, "a.example") == chosen)
+  }
+
   @Test func `a policy that is not accepted makes no one a member of the old group`() throws {
     let world = try World()
     let (clones, store) = (world.clones, world.clones.world.store)

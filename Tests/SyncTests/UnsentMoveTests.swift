@@ -97,7 +97,8 @@ import Testing
     }
   }
 
-  @Test func `the first one of two moves to groups of different people is kept`() throws {
+  /// A world in which Alice has moved an item to a group of hers before Bob has moved it to one of his.
+  private func worldAfterTwoMoves() throws -> SimulatedWorld {
     let world = try SimulatedWorld()
     let (alice, bob) = (world.seats[0], world.seats[2])
     try world.create("web", at: alice)
@@ -109,11 +110,42 @@ import Testing
     bob.clock.jump(bySeconds: 100)
     try world.change(AttributeChanges(group: "ops"), ofItem: "\(alice).example", at: bob)
     for seat in [alice, bob, alice] { #expect(try world.sync(seat).refused.isEmpty) }
+    return world
+  }
+
+  @Test func `the first one of two moves to groups of different people is kept`() throws {
+    let world = try worldAfterTwoMoves()
     try settle(world)
     for seat in world.seats {
       let keyring = try seat.open()
       #expect(try keyring.find(Query()).items.map(\.group) == ["web"])
       #expect(try keyring.conflictCopies().map(\.record.group) == ["ops"])
+    }
+  }
+
+  @Test func `an item that two people restore in groups of different people becomes two copies`() throws {
+    let world = try worldAfterTwoMoves()
+    let (alice, bob) = (world.seats[0], world.seats[2])
+    var keyring = try alice.open()
+    try keyring.delete(try keyring.find(Query()).items)
+    try alice.commit()
+    for seat in [alice, bob] { try world.sync(seat) }
+    let repository = try alice.repository()
+    let removal = try #require(try RemovedItems(below: [StoreLayout.items], in: repository).removals.first)
+    let past = try #require(try HistoricalStore(at: removal.parent, in: repository))
+    keyring = try alice.open()
+    try keyring.bringBack([past.item(at: removal.record.path, in: keyring)])
+    try alice.commit()
+    try world.sync(alice)
+    let own = try bob.open()
+    try own.resolve(try #require(try own.conflictCopies().first), keeping: .both)
+    try bob.commit()
+    try world.sync(bob)
+    try settle(world)
+    for seat in world.seats {
+      let keyring = try seat.open()
+      #expect(try keyring.find(Query()).items.isEmpty)
+      #expect(try keyring.conflictCopies().map(\.record.group).sorted() == ["ops", "web"])
     }
   }
 }

@@ -41,6 +41,8 @@ extension Keyring {
       record.modified = host.time(after: record)
       if let holder { record.modified = max(record.modified, host.time(after: holder)) }
       if choice == .theirs || holder == nil {
+        // The choice is a change of the secret, so that the version of the holder is the older one.
+        if let holder, holder.revision != record.revision { record.secretModified = record.modified }
         if let holder { (record.id, record.created) = (holder.id, holder.created) }
         return [try changes.replace(holder, with: PreparedItem(record: record, message: version.message))]
       }

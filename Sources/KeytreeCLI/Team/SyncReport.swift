@@ -70,7 +70,7 @@ struct SyncReport {
     return report.refused.map { "\($0.warning)\(by($0.committer))" }
       + foreignFiles(by)
       + report.olderVersions.map { record in
-        "keytree: warning: received an older version of \(record.reference.text), and kept it as a conflict copy"
+        "keytree: warning: an older version of \(record.reference.text) became a conflict copy"
       }
       + report.deletions.map { deletion in
         "Deleted \(deletion.record.reference.text)\(by(deletion.committer))."

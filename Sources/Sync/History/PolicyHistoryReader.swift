@@ -101,7 +101,7 @@ package struct PolicyHistoryReader {
     }
   }
 
-  /// Returns the policies that were accepted after some commits and before the one that a keyring has accepted.
+  /// Returns the policies that were in force at some commits and later, before the one that a keyring has accepted.
   ///
   /// What counts is the newest policy in the history of the commits, because somebody may have restored an older one
   /// there, perhaps the person whom a later one has removed.

@@ -16,11 +16,11 @@ struct IncomingItems {
   private(set) var changed: [ItemPath] = []
   /// Refused versions that become conflict copies, because members have signed them.
   private(set) var copies: [VerifiedRecord] = []
-  /// Versions of the merge base that become conflict copies, because the remote may have restored the older versions that
-  /// replace them.
-  private(set) var replaced: [VerifiedRecord] = []
   /// The versions among them that the remote has rolled back to.
   private(set) var olderVersions: [ItemRecord] = []
+  /// Versions of the merge base that become conflict copies, because all clones choose older versions that the
+  /// remote has restored.
+  private(set) var replaced: [VerifiedRecord] = []
 
   private let base: [ItemPath: VerifiedRecord]
   /// The last versions that members have signed of items that no member has signed in the merge base.
@@ -143,7 +143,9 @@ struct IncomingItems {
       olderVersions.append(version.record)
     }
     // If this side has another version, the merge compares it with that of the remote.
-    replaced = found.replaced.filter { mine[$0.record.path]?.record == $0.record }
+    replaced = found.replaced.filter { old in
+      mine[old.record.path]?.record == old.record && items[old.record.path]?.record != old.record
+    }
   }
 
   /// Reverts the change of an item, so that its path and its id are as they were last signed. The version becomes a

@@ -10,6 +10,8 @@ struct RolledBackItems {
   let objects: ObjectReader
   /// The merge bases.
   let bases: [String]
+  /// The policy that determines the readers of the groups.
+  let policy: Policy
 
   /// Returns the incoming versions that replace a newer version and that the history contained before it.
   ///
@@ -62,15 +64,23 @@ struct RolledBackItems {
     }
     let old = candidates.filter { lines.contains(ContentDigest(of: $0.file.line)) }
       .sorted { $0.record.path < $1.record.path }
-    // If each of two versions may have replaced the other one, all clones choose the later secret.
     let chosen = old.compactMap { version -> (ItemID, VerifiedRecord)? in
       guard let record = known[version.record.id], let other = base[record.path], other.record == record,
-        version.record.mayReplace(record), version.record.secretModified > record.secretModified
+        version.record.mayReplace(record), isChosen(version.record, over: record)
       else { return nil }
       return (record.id, other)
     }
     let replaced = Dictionary(chosen) { first, _ in first }
     return (old.filter { replaced[$0.record.id] == nil }, Array(replaced.values))
+  }
+
+  /// Returns true if all clones choose a version over another one, although each may have replaced the other one: the
+  /// version with fewer readers, or the later secret for the same readers. Otherwise somebody who restores a version
+  /// could add readers.
+  private func isChosen(_ version: ItemRecord, over other: ItemRecord) -> Bool {
+    let (readers, others) = (Set(policy.groups[version.group] ?? []), Set(policy.groups[other.group] ?? []))
+    if readers == others { return version.secretModified > other.secretModified }
+    return readers.isSubset(of: others)
   }
 
   /// Returns true if a version was added to the history, and another one was never added or chosen by a merge after it.

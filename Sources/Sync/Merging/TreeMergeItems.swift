@@ -66,14 +66,16 @@ extension TreeMerge {
     var theirItems = IncomingItems(
       contents, base: base, hidden: hidden, mine: mine, in: read, of: theirs.commit, instead: ours.commit,
       since: bases[0])
-    let others = try theirItems.knownElsewhere(in: keyring)
+    let others = try theirItems.knownElsewhere(in: keyring).filter { setAside[$0.path] == nil }
     try theirItems.refuseForeignMoves(
       by: GroupMoves(
         since: bases + [ours.commit], to: theirs.commit, in: repository, objects, judges,
         earlier: earlierJudges), others)
-    try theirItems.setAside(RolledBackItems(repository: repository, objects: objects, bases: bases), others)
+    try theirItems.setAside(
+      RolledBackItems(repository: repository, objects: objects, bases: bases, policy: judge.policy), others)
     let incoming = theirItems.items
-    let withdrawn = try withdrawnMoves(mine, incoming, since: Array(base.values) + hidden.values)
+    let withdrawn = try withdrawnMoves(
+      mine, incoming, theirItems.copies, since: Array(base.values) + hidden.values)
     setAside.merge(withdrawn) { version, _ in version }
     // The version of the remote is accepted as if this side had it already. Without it, the item would be deleted.
     for path in abandoned.map(\.path) + setAside.keys {
@@ -132,7 +134,8 @@ extension TreeMerge {
       merged: Dictionary(merged.items.map { ($0.record.path, $0.record) }) { first, _ in first })
     try foreign.merge(
       theirItems, replayed: { try replayedFiles(at: $0, files, side: $1) }, into: &result)
-    result.olderVersions = theirItems.olderVersions + merged.olderVersions
+    result.olderVersions =
+      theirItems.olderVersions + theirItems.replaced.map(\.record) + merged.olderVersions
     let kept = Set(merged.items.map(\.record.id) + merged.copies.map(\.record.id))
     result.deletions = base.values.filter { record in
       !kept.contains(record.record.id) && mine[record.record.path]?.verified?.record.id == record.record.id

@@ -10,12 +10,14 @@ extension TreeMerge {
   /// - Parameters:
   ///   - mine: The local items.
   ///   - incoming: The accepted items of the remote.
+  ///   - refused: The refused versions of the remote that become conflict copies. If neither side accepts the version of
+  ///     the other one, both versions become copies.
   ///   - signed: The versions of the merge base, which count for items that the remote has deleted.
   /// - Returns: The versions by path.
   /// - Throws: The errors of `GroupMoves.refused(among:comparedWith:)`.
   func withdrawnMoves(
     _ mine: [ItemPath: ItemFiles.Content], _ incoming: [ItemPath: VerifiedRecord],
-    since signed: [VerifiedRecord]
+    _ refused: [VerifiedRecord], since signed: [VerifiedRecord]
   ) throws -> [ItemPath: VerifiedRecord] {
     // Without an accepted policy nothing is known about the groups.
     guard judge.distrust == nil else { return [:] }
@@ -31,13 +33,15 @@ extension TreeMerge {
       else { return nil }
       return version
     }
+    let known = remote.merging(base) { other, _ in other }
+      .merging(Dictionary(grouping: refused.map(\.record), by: \.id)) { other, _ in other }
     let moves = GroupMoves(
       since: bases, to: ours.commit, in: repository, objects, [judge], earlier: earlierJudgeOfRemote)
-    let refused = try moves.refused(among: own, comparedWith: remote.merging(base) { other, _ in other })
-    return Dictionary(uniqueKeysWithValues: refused.map { ($0.record.path, $0) })
+    let withdrawn = try moves.refused(among: own, comparedWith: known)
+    return Dictionary(uniqueKeysWithValues: withdrawn.map { ($0.record.path, $0) })
   }
 
-  /// Returns keyrings with the policies that were in force after the merge base, before that of the merge.
+  /// Returns keyrings with the policies that were in force at the merge base and later, before that of the merge.
   func earlierJudges() throws -> [Keyring] {
     let policies = PolicyHistoryReader(in: repository)
     let (steps, past) = try policies.steps(before: judge, since: bases)

@@ -184,6 +184,7 @@ struct SimulatedCommand {
       case .both: break
       }
       try keyring.resolve(copy, keeping: choice)
+      intent.discards = intent.old
     }
   }
 

@@ -71,8 +71,9 @@ struct SimulationModel {
       // A deletion at another seat may not have been received yet.
       secrets[text]?.released.remove(seat)
     }
-    // A command that has failed may have discarded some of them before.
-    for text in intent.old.subtracting(lost) { secrets[text]?.discarded.insert(seat) }
+    for text in (isDone ? intent.old : intent.discards).subtracting(lost) {
+      secrets[text]?.discarded.insert(seat)
+    }
     for text in lost {
       secrets[text]?.released.insert(seat)
       secrets[text]?.wasReleased = true
@@ -84,6 +85,8 @@ struct SimulationModel {
 struct SimulationIntent {
   /// The secrets that the command may remove from the store.
   var old: Set<String> = []
+  /// Those of them that it has discarded before it failed.
+  var discards: Set<String> = []
   /// The secrets that it stores.
   var new: Set<String> = []
   /// True if a secret may be removed only together with the storage of the new one.
