@@ -128,8 +128,7 @@ let package = Package(
       swiftSettings: settings),
     .executableTarget(
       name: "keytree", dependencies: ["CArguments", "KeytreeCLI"], exclude: ["Linking"],
-      swiftSettings: settings,
-      plugins: ["EmbedCommit"]),
+      swiftSettings: settings, plugins: ["EmbedCommit"]),
     // Compiles the commit of the checkout into the command.
     .plugin(name: "EmbedCommit", capability: .buildTool(), path: "Sources/EmbedCommit"),
     // Not a product. Measures the `keytree` command beside it, and the library in a long-running process.
@@ -206,8 +205,7 @@ let package = Package(
       name: "DesktopKeyringTests",
       dependencies: [
         "Clocks", "DesktopKeyring", "Keyring", "KeyringModel", "OpenPGP", "SecretService", "Secrets",
-        "SessionBus",
-        "TestSupport",
+        "SessionBus", "TestSupport",
       ],
       swiftSettings: settings),
     .testTarget(

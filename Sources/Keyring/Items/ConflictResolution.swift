@@ -5,7 +5,7 @@ package import Secrets
 public enum ConflictChoice: String, Sendable, CaseIterable {
   /// The version that is at the item's path. The copy is removed.
   case ours
-  /// The version of the copy, which moves to the item's path.
+  /// The version of the copy, which moves to the item's path. Its secret counts as changed now.
   case theirs
   /// Both. The copy becomes a separate item.
   case both

@@ -128,6 +128,19 @@ package struct PolicyHistoryReader {
     return (Array(ancestors[...last]), past)
   }
 
+  /// Returns a keyring with the policy that was in force at a commit of the remote, before this machine changed it.
+  ///
+  /// - Parameters:
+  ///   - keyring: The keyring with the changed policy.
+  ///   - commit: The commit.
+  /// - Returns: The keyring; nil if the commit has the accepted policy, or none of the chain to it.
+  /// - Throws: The errors of `Git.run`, and `KeyringError.policyNotTrusted` if a key file of that policy is missing.
+  func earlier(_ keyring: Keyring, at commit: String) throws -> Keyring? {
+    let (steps, past) = try steps(before: keyring, since: [commit])
+    guard let step = steps.last, let past else { return nil }
+    return try keyring.judge(ofAncestor: step, past: past)
+  }
+
   private func places(of commits: [String]) throws -> [Place] {
     let names = try objects.names(
       of: commits.flatMap { [place($0, StoreLayout.policy), place($0, StoreLayout.policySignature)] })

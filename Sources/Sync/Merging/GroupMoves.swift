@@ -13,8 +13,8 @@ struct GroupMoves {
   private let objects: ObjectReader
   /// The commits whose versions are trusted.
   private let start: [String]
-  /// The commit that is merged.
-  private let theirs: String
+  /// The commit whose versions are examined.
+  private let commit: String
   /// The keyrings whose policies determine membership.
   private let judges: [Keyring]
   /// Returns further such keyrings, which are needed only if the first ones do not allow a move.
@@ -24,15 +24,15 @@ struct GroupMoves {
   ///
   /// - Parameters:
   ///   - start: The commits whose versions of the items are trusted.
-  ///   - theirs: The commit that is merged.
+  ///   - commit: The commit whose versions are examined.
   ///   - repository: The repository that contains them.
   ///   - judges: The keyrings whose policies determine membership. Membership by one of them is enough.
   ///   - earlier: Returns further such keyrings, which are needed only if the first ones do not allow a move.
   init(
-    since start: [String], to theirs: String, in repository: Repository, _ objects: ObjectReader,
-    _ judges: [Keyring], earlier: @escaping () throws -> [Keyring] = { [] }
+    since start: [String], to commit: String, in repository: Repository, _ objects: ObjectReader,
+    _ judges: [Keyring], earlier: @escaping () throws -> [Keyring]
   ) {
-    (self.start, self.theirs, self.repository, self.objects) = (start, theirs, repository, objects)
+    (self.start, self.commit, self.repository, self.objects) = (start, commit, repository, objects)
     (self.judges, self.earlier) = (judges, earlier)
   }
 
@@ -107,13 +107,13 @@ struct GroupMoves {
     return current.contains(version.record.group)
   }
 
-  /// Returns the versions of some items in the commits of the remote since the start.
+  /// Returns the versions of some items in the commits since the start.
   ///
   /// - Throws: The errors of `Git.run`.
   private func claims(of ids: Set<ItemID>) throws -> [RecordClaim] {
     // All new records are read, because an item that was moved twice was at a path that neither side has now.
     let names = try objects.pastNames(
-      of: ["\(repository.prefix)\(StoreLayout.items)"], in: [theirs, "--not"] + start)
+      of: ["\(repository.prefix)\(StoreLayout.items)"], in: [commit, "--not"] + start)
     var claims: [RecordClaim] = []
     try objects.forEachContent(of: names, limit: RecordFile.maximumSize) { _, bytes in
       // Contents that are not records are ignored.

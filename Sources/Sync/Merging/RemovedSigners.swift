@@ -34,9 +34,7 @@ struct RemovedSigners {
       past = nil
       return
     }
-    let policies = PolicyHistoryReader(in: repository)
-    let (steps, all) = try policies.steps(before: keyring, since: [theirs])
-    past = try steps.last.flatMap { try keyring.judge(ofAncestor: $0, past: all ?? policies.steps()) }
+    past = try PolicyHistoryReader(in: repository).earlier(keyring, at: theirs)
   }
 
   /// Replaces the contents of paths whose items the earlier policy accepts and this user can sign.

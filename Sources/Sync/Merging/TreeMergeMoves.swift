@@ -35,8 +35,11 @@ extension TreeMerge {
     }
     let known = remote.merging(base) { other, _ in other }
       .merging(Dictionary(grouping: refused.map(\.record), by: \.id)) { other, _ in other }
-    let moves = GroupMoves(
-      since: bases, to: ours.commit, in: repository, objects, [judge], earlier: earlierJudgeOfRemote)
+    let moves = GroupMoves(since: bases, to: ours.commit, in: repository, objects, [judge]) {
+      // If this machine has changed the policy and has not sent that yet, the policy of the remote counts, too.
+      guard judge === keyring else { return [] }
+      return try PolicyHistoryReader(in: repository).earlier(keyring, at: theirs.commit).map { [$0] } ?? []
+    }
     let withdrawn = try moves.refused(among: own, comparedWith: known)
     return Dictionary(uniqueKeysWithValues: withdrawn.map { ($0.record.path, $0) })
   }
@@ -46,13 +49,5 @@ extension TreeMerge {
     let policies = PolicyHistoryReader(in: repository)
     let (steps, past) = try policies.steps(before: judge, since: bases)
     return try steps.compactMap { try policies.keyring(judge, at: $0, past) }
-  }
-
-  /// Returns the keyring with the policy of the remote, if this machine has changed it and has not sent that yet.
-  private func earlierJudgeOfRemote() throws -> [Keyring] {
-    guard judge === keyring else { return [] }
-    let policies = PolicyHistoryReader(in: repository)
-    let (steps, past) = try policies.steps(before: keyring, since: [theirs.commit])
-    return try steps.last.flatMap { try policies.keyring(keyring, at: $0, past) }.map { [$0] } ?? []
   }
 }
