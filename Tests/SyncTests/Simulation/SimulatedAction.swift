@@ -184,7 +184,6 @@ struct SimulatedCommand {
       case .both: break
       }
       try keyring.resolve(copy, keeping: choice)
-      intent.discards = intent.old
     }
   }
 

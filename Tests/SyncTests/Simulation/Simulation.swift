@@ -83,8 +83,7 @@ struct Simulation {
     }
     try report(problem, faults)
     if problem != nil, faults?.hasInjected ?? false { try? seat.recover() }
-    try model.note(
-      seat.number, Set(before.keys), Set(try world.texts(seat).keys), intent, isDone: problem == nil)
+    try model.note(seat.number, before, try world.texts(seat), intent, isDone: problem == nil)
   }
 
   /// Counts a result, and throws an error that the program must not report without a fault. A command may be refused,

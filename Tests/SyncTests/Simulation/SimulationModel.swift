@@ -42,14 +42,16 @@ struct SimulationModel {
   ///
   /// - Parameters:
   ///   - seat: The seat at which the command ran.
-  ///   - before: The secrets before the command.
-  ///   - after: The secrets after it.
+  ///   - filesBefore: The secrets before the command, each with the files that contain it.
+  ///   - filesAfter: Those after it.
   ///   - intent: The purpose of the command.
   ///   - isDone: True if the command has reported success.
   /// - Throws: `SimulationFailure` if a secret is lost, or was not stored although the command reported success.
   mutating func note(
-    _ seat: Int, _ before: Set<String>, _ after: Set<String>, _ intent: SimulationIntent, isDone: Bool
+    _ seat: Int, _ filesBefore: [String: Set<String>], _ filesAfter: [String: Set<String>],
+    _ intent: SimulationIntent, isDone: Bool
   ) throws {
+    let (before, after) = (Set(filesBefore.keys), Set(filesAfter.keys))
     let lost = before.subtracting(after)
     let gained = after.subtracting(before)
     guard lost.isSubset(of: intent.old) else {
@@ -71,7 +73,9 @@ struct SimulationModel {
       // A deletion at another seat may not have been received yet.
       secrets[text]?.released.remove(seat)
     }
-    for text in (isDone ? intent.old : intent.discards).subtracting(lost) {
+    // Also a command that has reported a failure may have done this.
+    for text in intent.old.subtracting(lost)
+    where !filesBefore[text, default: []].isSubset(of: filesAfter[text, default: []]) {
       secrets[text]?.discarded.insert(seat)
     }
     for text in lost {
@@ -85,8 +89,6 @@ struct SimulationModel {
 struct SimulationIntent {
   /// The secrets that the command may remove from the store.
   var old: Set<String> = []
-  /// Those of them that it has discarded before it failed.
-  var discards: Set<String> = []
   /// The secrets that it stores.
   var new: Set<String> = []
   /// True if a secret may be removed only together with the storage of the new one.
