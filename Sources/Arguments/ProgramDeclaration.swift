@@ -12,6 +12,30 @@ package struct CommandTopic: Equatable, Sendable {
   }
 }
 
+/// A command of a program: its names, and its declaration, which is built when it is needed. A command line needs only
+/// that of its own command.
+package struct CommandEntry: Sendable {
+  /// The name and the aliases of the declaration.
+  let names: [String]
+  /// Returns the declaration.
+  let declaration: @Sendable () -> CommandDeclaration
+
+  /// Creates an entry.
+  ///
+  /// - Parameters:
+  ///   - names: the name of the declaration, then its aliases.
+  ///   - declaration: returns the declaration.
+  package init(_ names: [String], declaration: @escaping @Sendable () -> CommandDeclaration) {
+    self.names = names
+    self.declaration = declaration
+  }
+
+  /// Creates the entry of a declaration that has already been built.
+  package init(_ declaration: CommandDeclaration) {
+    self.init([declaration.name] + declaration.aliases) { declaration }
+  }
+}
+
 /// A program: its commands, its global options and the meanings of its exit codes.
 package struct ProgramDeclaration: Sendable {
   /// An exit code and its meaning.
@@ -48,8 +72,8 @@ package struct ProgramDeclaration: Sendable {
   package let summary: String
   /// The options of every command, accepted before and after the command's name.
   package let globals: [OptionDeclaration]
-  /// The commands in the order of the help text.
-  package let commands: [CommandDeclaration]
+  /// The commands in the order of the help text, by name.
+  let entries: [CommandEntry]
   /// The commands by purpose; empty if help lists them without topics.
   package let topics: [CommandTopic]
   /// All exit codes in ascending order.
@@ -61,19 +85,22 @@ package struct ProgramDeclaration: Sendable {
 
   /// Creates a program.
   package init(
-    name: String, summary: String, globals: [OptionDeclaration], commands: [CommandDeclaration],
+    name: String, summary: String, globals: [OptionDeclaration], commands: [CommandEntry],
     topics: [CommandTopic] = [], exitCodes: [ExitMeaning], usualExitCodes: [Int32] = [0, 1, 2],
     variables: [Variable] = []
   ) {
     self.name = name
     self.summary = summary
     self.globals = globals
-    self.commands = commands
+    entries = commands
     self.topics = topics
     self.exitCodes = exitCodes
     self.usualExitCodes = usualExitCodes
     self.variables = variables
   }
+
+  /// The declarations of all commands, in the order of the help text.
+  package var commands: [CommandDeclaration] { entries.map { $0.declaration() } }
 
   /// The commands that help and completions show.
   package var visibleCommands: [CommandDeclaration] {
@@ -108,10 +135,15 @@ package struct ProgramDeclaration: Sendable {
   func command(
     _ word: Word, below path: [CommandDeclaration]
   ) throws(UsageError) -> CommandDeclaration {
+    if let text = word.text, let found = find(text, below: path.last) { return found }
     let choices = path.last?.subcommands ?? commands
-    if let text = word.text, let found = choices.first(where: { $0.answers(to: text) }) { return found }
     let known = choices.filter { !$0.isHidden }.flatMap { [$0.name] + $0.aliases }
     let suggestion = Suggestion.nearest(to: word.approximateText, among: known)
     throw UsageError(.unknownCommand(word, suggestion: suggestion), command: path.map(\.name))
+  }
+
+  private func find(_ name: String, below parent: CommandDeclaration?) -> CommandDeclaration? {
+    if let parent { return parent.subcommands.first { $0.answers(to: name) } }
+    return entries.first { $0.names.contains(name) }?.declaration()
   }
 }

@@ -11,26 +11,55 @@ package import Terminal
 
 /// The program: turns arguments and an environment into an exit code.
 package enum Program {
-  /// All commands, in the order of the help text.
-  static let commands: [any (Command & SendableMetatype).Type] = [
-    InitCommand.self, AddCommand.self, ShowCommand.self, GetCommand.self, FindCommand.self, PickCommand.self,
-    SetCommand.self, EditCommand.self,
-    GenerateCommand.self, OtpCommand.self, RemoveCommand.self, MoveCommand.self, CopyCommand.self,
-    ReadCommand.self, RunCommand.self, InjectCommand.self,
-    HistoryCommand.self, UndeleteCommand.self, StatusCommand.self, AdoptCommand.self, GroupCommand.self,
-    WhoCommand.self,
-    PolicyCommand.self,
-    ResolveCommand.self, RotateCommand.self, CheckCommand.self, VerifyCommand.self, AuditCommand.self,
-    DoctorCommand.self, TrustCommand.self,
-    CloneCommand.self,
-    SyncCommand.self, GitCommand.self, CredentialCommand.self, BrowserHostCommand.self,
-    SecretServiceCommand.self,
-    ImportCommand.self,
-    ExportCommand.self,
-    DemoCommand.self, ConfigCommand.self,
-    HelpCommand.self,
-    VersionCommand.self, CompletionsCommand.self, TextconvCommand.self, MergeDriverCommand.self,
-    ClearClipboardCommand.self, CompleteItemsCommand.self,
+  /// All commands with the names of their declarations, in the order of the help text.
+  static let commands: [(names: [String], type: any (Command & SendableMetatype).Type)] = [
+    (["init"], InitCommand.self),
+    (["add", "insert"], AddCommand.self),
+    (["show"], ShowCommand.self),
+    (["get"], GetCommand.self),
+    (["find", "ls", "list", "search"], FindCommand.self),
+    (["pick"], PickCommand.self),
+    (["set"], SetCommand.self),
+    (["edit"], EditCommand.self),
+    (["generate"], GenerateCommand.self),
+    (["otp"], OtpCommand.self),
+    (["rm", "delete", "remove"], RemoveCommand.self),
+    (["mv", "move", "rename"], MoveCommand.self),
+    (["cp", "copy"], CopyCommand.self),
+    (["read"], ReadCommand.self),
+    (["run"], RunCommand.self),
+    (["inject"], InjectCommand.self),
+    (["history"], HistoryCommand.self),
+    (["undelete"], UndeleteCommand.self),
+    (["status"], StatusCommand.self),
+    (["adopt"], AdoptCommand.self),
+    (["group"], GroupCommand.self),
+    (["who"], WhoCommand.self),
+    (["policy"], PolicyCommand.self),
+    (["resolve"], ResolveCommand.self),
+    (["rotate"], RotateCommand.self),
+    (["check"], CheckCommand.self),
+    (["verify"], VerifyCommand.self),
+    (["audit"], AuditCommand.self),
+    (["doctor"], DoctorCommand.self),
+    (["trust"], TrustCommand.self),
+    (["clone"], CloneCommand.self),
+    (["sync"], SyncCommand.self),
+    (["git"], GitCommand.self),
+    (["credential"], CredentialCommand.self),
+    (["browser-host"], BrowserHostCommand.self),
+    (["secret-service"], SecretServiceCommand.self),
+    (["import"], ImportCommand.self),
+    (["export"], ExportCommand.self),
+    (["demo"], DemoCommand.self),
+    (["config"], ConfigCommand.self),
+    (["help"], HelpCommand.self),
+    (["version"], VersionCommand.self),
+    (["completions"], CompletionsCommand.self),
+    (["textconv"], TextconvCommand.self),
+    (["merge-driver"], MergeDriverCommand.self),
+    ([ClipboardTarget.clearCommand], ClearClipboardCommand.self),
+    ([CompletionScript.itemCommand], CompleteItemsCommand.self),
   ]
 
   /// The declaration from which parsing, help, completions and the manual are derived.
@@ -38,7 +67,7 @@ package enum Program {
     name: "keytree",
     summary: "a keyring that is a directory of OpenPGP files",
     globals: GlobalOptions.all,
-    commands: commands.map { $0.declaration },
+    commands: commands.map { command in CommandEntry(command.names) { command.type.declaration } },
     topics: topics,
     exitCodes: ExitCode.meanings,
     variables: [
@@ -172,12 +201,12 @@ package enum Program {
     let call = CommandCall(
       path: parsed.path, arguments: parsed.arguments, globals: globals, environment: environment,
       console: console, program: program)
-    guard let command = commands.first(where: { $0.declaration.name == parsed.path.first?.name }) else {
+    guard let command = commands.first(where: { $0.names.first == parsed.path.first?.name }) else {
       // No command was given. That needs no error message, only the help text.
       console.writeDiagnostics(TerminalText(composed: helpWithoutCommand(call)))
       return .usage
     }
-    return try run(command, call)
+    return try run(command.type, call)
   }
 
   /// Returns the help for a command line without a command. On a terminal it shows a user without a store how to begin.

@@ -65,7 +65,8 @@ struct HelpTextTests {
   @Test("the screen has each visible command once, and those without a topic at the end")
   func screen() {
     let program = ProgramDeclaration(
-      name: "tool", summary: "a tool", globals: Sample.program.globals, commands: Sample.program.commands,
+      name: "tool", summary: "a tool", globals: Sample.program.globals,
+      commands: Sample.program.commands.map { CommandEntry($0) },
       topics: [CommandTopic("Daily", ["remove", "add", "driver"]), CommandTopic("Rare", ["driver"])],
       exitCodes: [])
     #expect(
@@ -92,7 +93,7 @@ struct HelpTextTests {
       examples: [Example("tool x", "works")])
     let program = ProgramDeclaration(
       name: "tool", summary: "a tool", globals: [Sample.json],
-      commands: [Sample.otp, Sample.hidden, strange],
+      commands: [Sample.otp, Sample.hidden, strange].map { CommandEntry($0) },
       exitCodes: [.init(0, "done")], variables: [.init("TOOL", "the folder")])
     #expect(
       CommandReference(program).text().components(separatedBy: "Commands: `otp`, `x`.\n").last == """

@@ -46,7 +46,7 @@ enum Sample {
 
   static let program = ProgramDeclaration(
     name: "tool", summary: "a tool", globals: [store, json, help],
-    commands: [add, remove, importCommand, otp, shell, hidden],
+    commands: [add, remove, importCommand, otp, shell, hidden].map { CommandEntry($0) },
     exitCodes: [.init(0, "done"), .init(1, "failure"), .init(2, "usage"), .init(5, "exists")],
     variables: [.init("TOOL", "the tool's \"folder\"")])
 }

@@ -39,6 +39,14 @@ struct DeclarationTests {
     #expect(names.count == Set(names).count)
   }
 
+  @Test("a command is found by each of its names, and by no other one")
+  func names() {
+    for command in Program.commands {
+      let declaration = command.type.declaration
+      #expect(command.names == [declaration.name] + declaration.aliases)
+    }
+  }
+
   @Test("options have unique names and letters", arguments: all)
   func options(path: CommandPath) {
     let options = path.commands.flatMap(\.options) + Program.declaration.globals

@@ -186,7 +186,8 @@ struct ItemSelectionTests {
     let command = CommandDeclaration(
       name: "x", summary: "", operands: [OperandDeclaration("ITEM", .bytes, count: .optional, help: "")],
       options: AttributeOptions.all)
-    let program = ProgramDeclaration(name: "p", summary: "", globals: [], commands: [command], exitCodes: [])
+    let program = ProgramDeclaration(
+      name: "p", summary: "", globals: [], commands: [CommandEntry(command)], exitCodes: [])
     return try program.parse(["x"] + words).arguments
   }
 
