@@ -9,11 +9,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-const void *keytree_memmem(const void *haystack, size_t haystack_size, const void *needle,
-                           size_t needle_size) {
-  return memmem(haystack, haystack_size, needle, needle_size);
-}
-
 const void *keytree_memrchr(const void *bytes, unsigned char byte, size_t size) {
   return memrchr(bytes, byte, size);
 }

@@ -100,12 +100,13 @@ struct QueryPlanTests {
   static func respelled(_ line: [UInt8], using generator: inout SeededGenerator) throws -> [UInt8] {
     let text = String(decoding: line, as: UTF8.self)
     let respelled =
-      switch Int.random(in: 0..<6, using: &generator) {
+      switch Int.random(in: 0..<7, using: &generator) {
       case 0: text.replacing("\":", with: "\" : ") + "\r"
       case 1: text.replacing(".000000Z", with: "Z")
       case 2: text.replacing("\"a", with: "\"\\u0061")
       case 3: text.replacing("{\"base64\"", with: "{ \"b\\u0061se64\"")
       case 4: text.replacing("{\"base64\"", with: "{\t\"base64\"")
+      case 5: text.replacing("/", with: "\\/")
       default: text
       }
     // Inside a text, the same replacement changes the content.
@@ -205,10 +206,13 @@ struct QueryPlanTests {
       ("", [], []), ("\n", [], [""]), ("a", [], ["a"]), ("a\nb\n", [], ["a", "b"]),
       ("a\n\nb", [], ["a", "", "b"]),
       ("xa\nxb\nxa", [["a"]], ["xa", "xa"]), ("xa\nxb\nxc\n", [["b", "c"]], ["xb", "xc"]),
-      ("ab\na\nb\nba", [["a"], ["b"]], ["ab", "ba"]), ("x\ny\\\nz\n", [["q"]], ["y\\"]),
-      ("a\\\nb\n", [["b"]], ["a\\", "b"]), ("aaaa\n", [["aa"]], ["aaaa"]), ("a\nb\n", [["a\nb"]], ["a"]),
+      ("ab\na\nb\nba", [["a"], ["b"]], ["ab", "ba"]), ("x\ny\\u\nz\n", [["q"]], ["y\\u"]),
+      ("a\\u\nb\n", [["b"]], ["a\\u", "b"]), ("a\\n\nb\\t\n", [["q"]], []),
+      ("a\\n\nb\n", [["q/"]], ["a\\n"]), ("a\\\"\nb\n", [["q\\"]], ["a\\\""]),
+      ("a\\n\nq\\u\n", [["q"], ["r"]], ["q\\u"]), ("aaaa\n", [["aa"]], ["aaaa"]),
+      ("a\nb\n", [["a\nb"]], ["a"]),
       ("a\nb\n", [[]], []), ("a\nb", [[]], ["b"]), ("qa\nb", [["a"], ["q"]], ["qa", "b"]),
-      ("a", [["q"]], ["a"]), ("\\\n\\", [[]], ["\\", "\\"]),
+      ("a", [["q"]], ["a"]), ("\\u\n\\u", [[]], ["\\u", "\\u"]),
     ] as [(String, [[String]], [String])])
   func `candidates are found line by line`(text: String, needles: [[String]], lines: [String]) {
     var found: [String] = []

@@ -73,9 +73,9 @@ import Testing
       (Int(bitPattern: window.baseAddress), window.count),
     ]
     let own = starts.map { $0.0..<($0.0 + $0.1) }
-    while let hit = unsafe keytree_memmem(
+    while let hit = unsafe keytree_search(
       content.baseAddress.map { unsafe $0 + offset }, content.count - offset, needle.baseAddress,
-      needle.count),
+      needle.count, 0, needle.count - 1, 0),
       let start = content.baseAddress
     {
       let place = unsafe hit - start

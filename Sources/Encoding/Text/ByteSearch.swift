@@ -1,12 +1,31 @@
 internal import CSystem
 internal import Glibc
 
-/// Searches byte strings with the C library, which compares many bytes at a time.
+/// Searches byte strings many bytes at a time.
 package enum ByteSearch {
-  /// Returns the offset of the first `needle` in `bytes` at or after `start`, or nil (memmem).
+  /// Returns the offset of the first `needle` in `bytes` at or after `start`, or nil.
   package static func first(_ needle: [UInt8], in bytes: UnsafeRawBufferPointer, from start: Int) -> Int? {
+    unsafe first(needle, ignoringCase: false, in: bytes, from: start)
+  }
+
+  /// Returns the offset of the first occurrence of a text at or after `start`, or nil. ASCII letters match in either
+  /// case.
+  ///
+  /// - Parameter text: the text, without upper-case ASCII letters.
+  package static func first(
+    ignoringCase text: [UInt8], in bytes: UnsafeRawBufferPointer, from start: Int
+  ) -> Int? {
+    unsafe first(text, ignoringCase: true, in: bytes, from: start)
+  }
+
+  private static func first(
+    _ text: [UInt8], ignoringCase: Bool, in bytes: UnsafeRawBufferPointer, from start: Int
+  ) -> Int? {
+    guard !text.isEmpty else { return start <= bytes.count ? start : nil }
     guard let base = bytes.baseAddress, start < bytes.count else { return nil }
-    let found = unsafe keytree_memmem(base + start, bytes.count - start, needle, needle.count)
+    let (rarest, second) = rarest(in: text)
+    let found = unsafe keytree_search(
+      base + start, bytes.count - start, text, text.count, rarest, second, ignoringCase ? 1 : 0)
     return unsafe found.map { unsafe $0 - base }
   }
 
@@ -17,56 +36,24 @@ package enum ByteSearch {
     return unsafe found.map { unsafe UnsafeRawPointer($0) - base }
   }
 
-  /// Returns the offset of the first occurrence of a text at or after `start`, or nil. ASCII letters match in either
-  /// case.
-  ///
-  /// - Parameter text: the text, without upper-case ASCII letters.
-  package static func first(
-    ignoringCase text: [UInt8], in bytes: UnsafeRawBufferPointer, from start: Int
-  ) -> Int? {
-    guard !text.isEmpty else { return start <= bytes.count ? start : nil }
-    // The search looks for the byte of the text that is rarest in other texts, and then compares the whole text.
-    let rarest = text.indices.min { rank(text[$0]) < rank(text[$1]) } ?? 0
-    let end = bytes.count - (text.count - rarest) + 1
-    let (lower, upper) = (text[rarest], isLetter(text[rarest]) ? text[rarest] & 0xDF : text[rarest])
-    var position = start + rarest
-    // Each byte is searched at most twice, however often one of the two cases occurs.
-    var nextLower = -1
-    while position < end {
-      if nextLower < position {
-        nextLower = unsafe first(lower, in: bytes, from: position, before: end) ?? end
-      }
-      var hit = nextLower
-      if upper != lower {
-        hit = unsafe first(upper, in: bytes, from: position, before: nextLower) ?? nextLower
-      }
-      guard hit < end else { return nil }
-      if unsafe matches(text, ignoringCaseOf: bytes, at: hit - rarest) { return hit - rarest }
-      position = hit + 1
+  /// Returns the positions of the two bytes of a text that are rarest in other texts; twice the same one if the text has
+  /// only one byte.
+  private static func rarest(in text: [UInt8]) -> (Int, Int) {
+    var (first, second) = (0, min(1, text.count - 1))
+    var (firstRank, secondRank) = (rank(text[first]), rank(text[second]))
+    if secondRank < firstRank {
+      (first, second, firstRank, secondRank) = (second, first, secondRank, firstRank)
     }
-    return nil
-  }
-
-  private static func first(
-    _ byte: UInt8, in bytes: UnsafeRawBufferPointer, from start: Int, before end: Int
-  ) -> Int? {
-    guard let base = bytes.baseAddress, start < end else { return nil }
-    let found = unsafe memchr(base + start, CInt(byte), end - start)
-    return unsafe found.map { unsafe UnsafeRawPointer($0) - base }
-  }
-
-  private static func matches(
-    _ text: [UInt8], ignoringCaseOf bytes: UnsafeRawBufferPointer, at start: Int
-  ) -> Bool {
-    for index in text.indices {
-      let byte = unsafe bytes[start + index]
-      if byte != text[index], !(isLetter(text[index]) && byte | 0x20 == text[index]) { return false }
+    for index in text.indices.dropFirst(2) {
+      let rank = rank(text[index])
+      if rank < firstRank {
+        (second, secondRank) = (first, firstRank)
+        (first, firstRank) = (index, rank)
+      } else if rank < secondRank {
+        (second, secondRank) = (index, rank)
+      }
     }
-    return true
-  }
-
-  private static func isLetter(_ byte: UInt8) -> Bool {
-    (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
+    return (first, second)
   }
 
   /// Returns the rank of a byte, roughly by its frequency in names, addresses and JSON: the lowest is the rarest.

@@ -4,9 +4,9 @@ internal import Encoding
 package enum ShardScanner {
   /// Calls `body` with every candidate line, in file order.
   ///
-  /// A line is a candidate if one alternative of every needle occurs in it. A line with a backslash is also a
-  /// candidate, because the text may be written with escapes. A last line without a line feed is also a candidate,
-  /// because the text may be in the missing part.
+  /// A line is a candidate if one alternative of every needle occurs in it, or an escape with which the alternative may
+  /// be written (`Needle.escape`). A last line without a line feed is also a candidate, because the text may be in the
+  /// missing part.
   ///
   /// - Parameters:
   ///   - shard: The bytes of the shard file.
@@ -64,17 +64,16 @@ package enum ShardScanner {
   }
 
   private static let newline = UInt8(ascii: "\n")
-  private static let backslash = UInt8(ascii: "\\")
 
   private static func isCandidate(_ line: UnsafeRawBufferPointer, _ needles: ArraySlice<Needle>) -> Bool {
-    let hasAll = needles.allSatisfy { needle in
+    needles.allSatisfy { needle in
       unsafe needle.alternatives.contains { unsafe needle.first($0, in: line, from: 0) != nil }
+        || ByteSearch.first(needle.escape, in: line, from: 0) != nil
         || placeOfBytes(of: needle, in: line, from: 0) != nil
     }
-    return unsafe hasAll || ByteSearch.first(backslash, in: line, from: 0) != nil
   }
 
-  /// The next occurrence of each alternative and of a backslash. Each occurrence is searched for only once.
+  /// The next occurrence of each alternative and of an escape. Each occurrence is searched for only once.
   private struct Hits {
     private let needle: Needle
     private var places: [Int]
@@ -85,12 +84,12 @@ package enum ShardScanner {
       self.needle = needle
       places = needle.alternatives.map { unsafe needle.first($0, in: shard, from: 0) ?? .max }
       bytes = unsafe placeOfBytes(of: needle, in: shard, from: 0) ?? .max
-      escape = unsafe ByteSearch.first(backslash, in: shard, from: 0) ?? .max
+      escape = unsafe ByteSearch.first(needle.escape, in: shard, from: 0) ?? .max
     }
 
     /// Returns the first occurrence at or after `start`, or nil.
     mutating func next(from start: Int, in shard: UnsafeRawBufferPointer) -> Int? {
-      if escape < start { escape = unsafe ByteSearch.first(backslash, in: shard, from: start) ?? .max }
+      if escape < start { escape = unsafe ByteSearch.first(needle.escape, in: shard, from: start) ?? .max }
       if bytes < start { bytes = unsafe placeOfBytes(of: needle, in: shard, from: start) ?? .max }
       var first = min(escape, bytes)
       for (index, alternative) in needle.alternatives.enumerated() {
@@ -103,24 +102,19 @@ package enum ShardScanner {
     }
   }
 
-  /// Returns the offset of the next object that starts with the key `base64` and has a value that the needle accepts.
-  ///
-  /// A shard has few opening braces. Searching for braces takes a third of the time of searching for the key, or for a
-  /// long value.
+  /// Returns the offset of the next key `base64` with a value that the needle accepts.
   private static func placeOfBytes(
     of needle: Needle, in shard: UnsafeRawBufferPointer, from start: Int
   ) -> Int? {
     guard needle.acceptsBytes || !needle.bytesForms.isEmpty else { return nil }
     var position = start
-    while let brace = unsafe ByteSearch.first(UInt8(ascii: "{"), in: shard, from: position) {
-      position = brace + 1
-      let key = unsafe afterSpaces(in: shard, from: position)
-      guard unsafe shard[key...].starts(with: bytesKey) else { continue }
-      if needle.acceptsBytes { return brace }
-      let colon = unsafe afterSpaces(in: shard, from: key + bytesKey.count)
+    while let key = unsafe ByteSearch.first(bytesKey, in: shard, from: position) {
+      if needle.acceptsBytes { return key }
+      position = key + bytesKey.count
+      let colon = unsafe afterSpaces(in: shard, from: position)
       guard colon < shard.count, unsafe shard[colon] == UInt8(ascii: ":") else { continue }
       let value = unsafe shard[afterSpaces(in: shard, from: colon + 1)...]
-      for form in needle.bytesForms where unsafe value.starts(with: form) { return brace }
+      for form in needle.bytesForms where unsafe value.starts(with: form) { return key }
     }
     return nil
   }

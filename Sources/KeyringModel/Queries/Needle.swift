@@ -15,6 +15,10 @@ package struct Needle: Equatable, Sendable {
   package let acceptsBytes: Bool
   /// A Boolean value that indicates whether most lines contain the needle, so that searching for it does not save time.
   let isCommon: Bool
+  /// The beginning of the JSON escapes with which a line can spell an alternative differently. Every character can be
+  /// written as `\u` and four digits. Only the solidus, and the characters that the writer escapes, also have a shorter
+  /// escape; an alternative with one of them contains a `/` or a backslash.
+  let escape: [UInt8]
 
   /// Makes a needle from its alternatives.
   package init(_ alternatives: [[UInt8]], acceptsBytes: Bool = false) {
@@ -30,6 +34,10 @@ package struct Needle: Equatable, Sendable {
     self.acceptsBytes = acceptsBytes
     self.ignoresCase = ignoresCase
     self.isCommon = isCommon
+    let hasOtherEscapes = (alternatives + bytesForms).contains { text in
+      text.contains(UInt8(ascii: "\\")) || text.contains(UInt8(ascii: "/"))
+    }
+    escape = Array((hasOtherEscapes ? "\\" : "\\u").utf8)
   }
 
   /// The length of the shortest alternative. Longer needles are faster to search for and match fewer lines.
