@@ -1,2 +1,30 @@
+// The functions of zlib that imports use. The library is loaded when it is needed, because every linked library
+// slows down all commands.
 #pragma once
+#include <dlfcn.h>
+#include <stddef.h>
 #include <zlib.h>
+
+#define KEYTREE_ZLIB(X)                                                                                                \
+  X(crc32)                                                                                                             \
+  X(inflate)                                                                                                           \
+  X(inflateEnd)                                                                                                        \
+  X(inflateInit2_)
+
+#define KEYTREE_POINTER(name) __typeof__(name) *name;
+struct keytree_zlib {
+  KEYTREE_ZLIB(KEYTREE_POINTER)
+};
+#undef KEYTREE_POINTER
+
+// Loads the library with this name for dlopen(3), which stays loaded until the process ends. Returns 0 if it is not
+// installed, or lacks a function.
+static inline int keytree_zlib_load(const char *name, struct keytree_zlib *functions) {
+  void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+  if (library == NULL) return 0;
+#define KEYTREE_RESOLVE(name)                                                                                          \
+  if ((functions->name = (__typeof__(name) *)dlsym(library, #name)) == NULL) return 0;
+  KEYTREE_ZLIB(KEYTREE_RESOLVE)
+#undef KEYTREE_RESOLVE
+  return 1;
+}

@@ -16,6 +16,10 @@ extension ErrorReport {
       self.init(
         .failure, "cannot show the QR code: it needs \(columns) columns, and the terminal has \(width)",
         hint: "make the window wider, or use a smaller font")
+    case .notInstalled(let library):
+      self.init(
+        .failure, "cannot create the QR code: \(library) is not installed",
+        hint: "`sudo apt-get install libqrencode4` installs it")
     case .failed(let number):
       self.init(
         .failure, "cannot create the QR code: \(ErrorReport.systemMessage(number))",

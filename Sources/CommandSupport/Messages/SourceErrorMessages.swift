@@ -66,6 +66,9 @@ extension CommandError {
     case .archive(let problem): reason = problem.message
     case .line(let number, let problem): reason = "line \(number): \(problem)"
     case .otherFormat(let expected): reason = "it is not \(expected)"
+    case .notInstalled(let library):
+      reason = "\(library.fileName) is not installed"
+      hint = "`sudo apt-get install \(library.package)` installs it"
     }
     self = .other(.failure, message: "cannot read \(name): \(reason)", hint: hint)
   }

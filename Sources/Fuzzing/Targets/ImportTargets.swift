@@ -66,7 +66,12 @@ extension FuzzTarget {
 
   @Sendable private static func archive(_ bytes: [UInt8]) {
     let limit = 1 << 20
-    let archive = parsed { () throws(ArchiveProblem) in try ArchiveReader(SecretBytes(copying: bytes)) }
+    guard let inflation = parsed({ () throws(SourceError) in try Inflation() }) else {
+      return expect(false, "zlib is installed")
+    }
+    let archive = parsed { () throws(ArchiveProblem) in
+      try ArchiveReader(SecretBytes(copying: bytes), inflation)
+    }
     guard let archive else { return }
     for member in archive.members {
       expect(archive[member.name] != nil, "a member is found by its name")

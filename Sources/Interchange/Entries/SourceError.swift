@@ -21,6 +21,32 @@ package enum SourceError: Error, Equatable {
   case line(Int, String)
   /// It is valid, but does not have the expected format.
   case otherFormat(expected: String)
+  /// A library that reads this format is not installed.
+  case notInstalled(ImportLibrary)
+}
+
+/// A library that is loaded to read files of other programs.
+package enum ImportLibrary: Sendable {
+  /// Reads XML.
+  case expat
+  /// Unpacks compressed files.
+  case zlib
+
+  /// The name for `dlopen(3)`.
+  package var fileName: String {
+    switch self {
+    case .expat: "libexpat.so.1"
+    case .zlib: "libz.so.1"
+    }
+  }
+
+  /// The name of Debian's package.
+  package var package: String {
+    switch self {
+    case .expat: "libexpat1"
+    case .zlib: "zlib1g"
+    }
+  }
 }
 
 /// The reason why XML is not read.

@@ -21,6 +21,7 @@ package struct KeePassImport {
   // Content under `Meta` is unpacked once, even if many entries refer to it.
   private var contents: [String: SecretSlice?] = [:]
   private var room = AttachmentRoom()
+  private let inflation: Inflation
   private let showsUnknown: Bool
 
   /// Plans all entries.
@@ -28,7 +29,7 @@ package struct KeePassImport {
   /// - Parameters:
   ///   - bytes: the content of the file.
   ///   - showsUnknown: true if strings that are not protected become custom attributes, which are public.
-  /// - Throws: `xml`, `otherFormat`.
+  /// - Throws: `xml`, `otherFormat`, `notInstalled`.
   package static func plan(
     _ bytes: borrowing SecretBytes, showsUnknown: Bool = false
   ) throws(SourceError) -> ImportDraft {
@@ -36,12 +37,14 @@ package struct KeePassImport {
     guard document.name == "KeePassFile", let root = document["Root"] else {
       throw .otherFormat(expected: "an XML export of KeePass")
     }
-    var run = KeePassImport(meta: document["Meta"], root: root, showsUnknown: showsUnknown)
+    var run = KeePassImport(
+      meta: document["Meta"], root: root, inflation: try Inflation(), showsUnknown: showsUnknown)
     for group in root.all("Group") { run.readGroup(group, folder: [], depth: 0) }
     return run.draft
   }
 
-  private init(meta: XMLNode?, root: XMLNode, showsUnknown: Bool) {
+  private init(meta: XMLNode?, root: XMLNode, inflation: Inflation, showsUnknown: Bool) {
+    self.inflation = inflation
     references = KeePassReferences(root)
     let isOff = meta?["RecycleBinEnabled"]?.text.isEqual(toText: "False") == true
     hasRecycleBin = !isOff
@@ -190,7 +193,7 @@ package struct KeePassImport {
       return attach(content, part, &entry)
     }
     let isKnownBroken = reference.map { contents[$0] != nil } ?? false
-    guard !isKnownBroken, let unpacked = Inflation.gunzip(content, limit: ImportDraft.secretLimit) else {
+    guard !isKnownBroken, let unpacked = inflation.gunzip(content, limit: ImportDraft.secretLimit) else {
       if let reference { contents[reference] = .some(nil) }
       draft.lose(
         entry.source,

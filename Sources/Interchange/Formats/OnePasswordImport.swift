@@ -27,7 +27,7 @@ package struct OnePasswordImport {
   /// - Parameters:
   ///   - bytes: the archive.
   ///   - showsUnknown: true if fields that are not concealed become custom attributes, which are public.
-  /// - Throws: `archive`, `json`, `otherFormat`.
+  /// - Throws: `archive`, `json`, `otherFormat`, `notInstalled`.
   package static func plan(
     _ bytes: consuming SecretBytes, showsUnknown: Bool = false
   ) throws(SourceError) -> ImportDraft {
@@ -35,7 +35,8 @@ package struct OnePasswordImport {
     var run: OnePasswordImport
     let data: SecretBytes
     do {
-      run = OnePasswordImport(archive: try ArchiveReader(bytes), showsUnknown: showsUnknown)
+      let archive = try ArchiveReader(bytes, try Inflation())
+      run = OnePasswordImport(archive: archive, showsUnknown: showsUnknown)
       guard let member = run.archive["export.data"], run.archive["export.attributes"] != nil else {
         throw SourceError.otherFormat(expected: "a 1PUX export of 1Password")
       }

@@ -33,11 +33,16 @@ package struct ArchiveReader: Sendable {
   /// The members that are not folders, in the order of the directory.
   package let members: [Member]
   private let archive: SecretSlice
+  private let inflation: Inflation
 
   /// Reads the directory of an archive without unpacking members.
   ///
+  /// - Parameters:
+  ///   - bytes: the archive.
+  ///   - inflation: unpacks members.
   /// - Throws: `ArchiveProblem`.
-  package init(_ bytes: consuming SecretBytes) throws(ArchiveProblem) {
+  package init(_ bytes: consuming SecretBytes, _ inflation: Inflation) throws(ArchiveProblem) {
+    self.inflation = inflation
     archive = SecretSlice(bytes)
     members = try unsafe archive.withBytes { bytes throws(ArchiveProblem) in
       let end = try unsafe Self.end(of: bytes)
@@ -66,8 +71,8 @@ package struct ArchiveReader: Sendable {
     guard member.size <= limit else { throw .tooLarge(limit: limit) }
     let packed = archive.part(member.content)
     let content =
-      member.isDeflated ? try Inflation.unpack(packed, size: member.size) : packed.copy()
-    guard Inflation.checksum(of: content) == member.checksum else { throw .badChecksum }
+      member.isDeflated ? try inflation.unpack(packed, size: member.size) : packed.copy()
+    guard inflation.checksum(of: content) == member.checksum else { throw .badChecksum }
     return content
   }
 

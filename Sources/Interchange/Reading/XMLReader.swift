@@ -34,10 +34,10 @@ enum XMLReader {
   /// Reads a whole document.
   ///
   /// - Returns: its root element.
-  /// - Throws: `empty`, `notUTF8`, `xml`.
+  /// - Throws: `empty`, `notUTF8`, `xml`, `notInstalled`.
   static func read(_ bytes: borrowing SecretBytes) throws(SourceError) -> XMLNode {
     try SourceText.check(bytes)
-    let run = Run(capacity: bytes.count)
+    guard let run = Run(capacity: bytes.count) else { throw .notInstalled(.expat) }
     let problem = unsafe bytes.withBytes { unsafe run.parse($0) }
     if let problem { throw .xml(problem) }
     guard let root = run.root() else { throw .xml(.truncated) }
@@ -60,6 +60,7 @@ enum XMLReader {
 
   @safe
   fileprivate final class Run {
+    private var expat = keytree_expat()
     private var content: SecretBytes
     private var open: [Open] = []
     private var document: Open?
@@ -67,7 +68,11 @@ enum XMLReader {
     private var count = 0
     private var parser: XML_Parser?
 
-    init(capacity: Int) { content = SecretBytes(capacity: capacity) }
+    /// Returns nil if expat is not installed.
+    init?(capacity: Int) {
+      guard unsafe keytree_expat_load(ImportLibrary.expat.fileName, &expat) == 1 else { return nil }
+      content = SecretBytes(capacity: capacity)
+    }
 
     func parse(_ text: UnsafeRawBufferPointer) -> XMLProblem? {
       // Expat's temporary memory is wiped as well.
@@ -75,25 +80,25 @@ enum XMLReader {
         malloc_fcn: { unsafe keytree_resize(nil, $0) },
         realloc_fcn: { unsafe keytree_resize($0, $1) }, free_fcn: { unsafe keytree_release($0) })
       // Always UTF-8, regardless of the document's declaration.
-      unsafe parser = XML_ParserCreate_MM("UTF-8", &memory, nil)
+      unsafe parser = expat.XML_ParserCreate_MM("UTF-8", &memory, nil)
       guard let parser = unsafe parser else { preconditionFailure("out of memory for an XML parser") }
-      defer { unsafe XML_ParserFree(parser) }
-      unsafe XML_SetUserData(parser, Unmanaged.passUnretained(self).toOpaque())
-      unsafe XML_SetElementHandler(
+      defer { unsafe expat.XML_ParserFree(parser) }
+      unsafe expat.XML_SetUserData(parser, Unmanaged.passUnretained(self).toOpaque())
+      unsafe expat.XML_SetElementHandler(
         parser, { unsafe Run.of($0).start($1, $2) }, { run, _ in unsafe Run.of(run).end() })
-      unsafe XML_SetCharacterDataHandler(parser) { unsafe Run.of($0).text($1, $2) }
-      unsafe XML_SetStartDoctypeDeclHandler(parser) { run, _, _, _, _ in
+      unsafe expat.XML_SetCharacterDataHandler(parser) { unsafe Run.of($0).text($1, $2) }
+      unsafe expat.XML_SetStartDoctypeDeclHandler(parser) { run, _, _, _, _ in
         unsafe Run.of(run).stop { .documentType(line: $0) }
       }
       let bytes = unsafe text.bindMemory(to: CChar.self)
-      let status = unsafe XML_Parse(parser, bytes.baseAddress, Int32(bytes.count), 1)
+      let status = unsafe expat.XML_Parse(parser, bytes.baseAddress, Int32(bytes.count), 1)
       if let problem { return problem }
       guard status != XML_STATUS_OK else { return nil }
-      switch unsafe XML_GetErrorCode(parser) {
+      switch unsafe expat.XML_GetErrorCode(parser) {
       case XML_ERROR_NO_ELEMENTS, XML_ERROR_UNCLOSED_TOKEN, XML_ERROR_PARTIAL_CHAR,
         XML_ERROR_UNCLOSED_CDATA_SECTION:
         return .truncated
-      default: return unsafe .malformed(line: Int(XML_GetCurrentLineNumber(parser)))
+      default: return unsafe .malformed(line: Int(expat.XML_GetCurrentLineNumber(parser)))
       }
     }
 
@@ -144,8 +149,8 @@ enum XMLReader {
 
     private func stop(_ problem: (Int) -> XMLProblem) {
       guard let parser = unsafe parser, self.problem == nil else { return }
-      self.problem = problem(unsafe Int(XML_GetCurrentLineNumber(parser)))
-      unsafe XML_StopParser(parser, 0)
+      self.problem = problem(unsafe Int(expat.XML_GetCurrentLineNumber(parser)))
+      _ = unsafe expat.XML_StopParser(parser, 0)
     }
   }
 }

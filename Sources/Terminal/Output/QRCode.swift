@@ -14,10 +14,13 @@ package struct QRCode: ~Copyable {
     case tooLong(limit: Int)
     /// The drawing needs more columns than the terminal has.
     case tooWide(columns: Int, terminal: Int)
+    /// The library that creates codes is not installed.
+    case notInstalled(library: String)
     /// Memory ran out.
     case failed(errno: Int32)
   }
 
+  private static let library = "libqrencode.so.4"
   /// The number of bytes in the largest code with the least redundancy: version 40, level L.
   package static let limit = 2953
   /// The width of the light border that a scanner needs around a code, in modules.
@@ -30,11 +33,15 @@ package struct QRCode: ~Copyable {
 
   /// Creates the code of a secret, byte for byte.
   ///
-  /// - Throws: `tooLong`; `failed`.
+  /// - Throws: `tooLong`; `notInstalled`; `failed`.
   package init(_ secret: borrowing SecretBytes) throws {
     guard secret.count <= Self.limit else { throw Problem.tooLong(limit: Self.limit) }
+    var functions = keytree_qrencode()
+    guard unsafe keytree_qrencode_load(Self.library, &functions) == 1 else {
+      throw Problem.notInstalled(library: Self.library)
+    }
     let found = unsafe secret.withBytes { bytes in
-      unsafe QRcode_encodeData(
+      unsafe functions.QRcode_encodeData(
         CInt(bytes.count), bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), 0, QR_ECLEVEL_L)
     }
     guard let code = unsafe found else {
@@ -46,7 +53,7 @@ package struct QRCode: ~Copyable {
     for index in 0..<(side * side) { modules.append(unsafe code.pointee.data[index] & 1) }
     self.modules = modules
     unsafe keytree_wipe(code.pointee.data, side * side)
-    unsafe QRcode_free(code)
+    unsafe functions.QRcode_free(code)
   }
 
   /// The number of columns of the drawing.

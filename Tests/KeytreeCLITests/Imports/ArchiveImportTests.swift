@@ -22,12 +22,13 @@ struct ArchiveImportTests {
     (0..<size).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
   }
 
-  private static func archive(_ members: [Member], before: [UInt8] = []) -> [UInt8] {
+  private static func archive(_ members: [Member], before: [UInt8] = []) throws -> [UInt8] {
+    let inflation = try Inflation()
     var bytes = before
     var directory: [UInt8] = []
     for member in members {
       let content = Array(member.content.utf8)
-      let crc = Int(Inflation.checksum(of: SecretBytes(copying: content)))
+      let crc = Int(inflation.checksum(of: SecretBytes(copying: content)))
       let position = member.position ?? bytes.count
       let facts = number(crc, 4) + number(content.count, 4) + number(content.count, 4)
       let local = number(crc, 4) + number(content.count, 4) + number(member.localSize ?? content.count, 4)
@@ -48,9 +49,10 @@ struct ArchiveImportTests {
     return bytes
   }
 
-  private static func isRead(_ archive: [UInt8]) -> Bool {
-    do {
-      let reader = try ArchiveReader(SecretBytes(copying: archive))
+  private static func isRead(_ archive: [UInt8]) throws -> Bool {
+    let inflation = try Inflation()
+    do throws(ArchiveProblem) {
+      let reader = try ArchiveReader(SecretBytes(copying: archive), inflation)
       for member in reader.members { _ = try reader.content(of: member, limit: 1 << 20) }
       return true
     } catch {
@@ -59,16 +61,16 @@ struct ArchiveImportTests {
   }
 
   @Test("a consistent archive is read")
-  func sound() {
+  func sound() throws {
     let plain = Member(name: "a", content: "one")
     let described = Member(name: "b", content: "two", flags: 8, localFlags: 8)
     let folder = Member(name: "f/", content: "")
-    let isRead = Self.isRead(Self.archive([plain, described, folder]))
+    let isRead = try Self.isRead(Self.archive([plain, described, folder]))
     #expect(isRead)
   }
 
   @Test("an inconsistent archive is refused", arguments: 0..<7)
-  func contradictions(number: Int) {
+  func contradictions(number: Int) throws {
     let first = Member(name: "a", content: "one")
     var second = Member(name: "b", content: "two")
     var before: [UInt8] = []
@@ -81,7 +83,7 @@ struct ArchiveImportTests {
     case 5: before = [0]
     default: second.position = 0
     }
-    let isRead = Self.isRead(Self.archive([first, second], before: before))
+    let isRead = try Self.isRead(Self.archive([first, second], before: before))
     #expect(!isRead)
   }
 
@@ -94,7 +96,7 @@ struct ArchiveImportTests {
     let fields =
       #"{"details":{"sections":[{"title":"s","more":"m1","fields":[{"title":"f","id":"i","unknown":"m2","value":{"string":"m3","phone":"m4"}},{"title":"day","value":{"date":0}}]}]}}"#
     let items = Array(repeating: item, count: 300).joined(separator: ",")
-    let bytes = Self.archive([
+    let bytes = try Self.archive([
       Member(name: "export.attributes", content: "{}"), Member(name: "files/x__f", content: document),
       Member(
         name: "export.data", content: "{\"accounts\":[{\"vaults\":[{\"items\":[\(fields),\(items)]}]}]}"),
