@@ -199,6 +199,35 @@ struct QueryPlanTests {
     #expect(Self.candidates(in: file, for: query).count == 1)
   }
 
+  @Test(
+    arguments: [
+      .equal(.server, "a/b\"c"), Predicate(subject: .any, comparison: .contains("/b")),
+      Predicate(subject: .attribute(.server), comparison: .prefix("a/")),
+      Predicate(subject: .any, comparison: .contains("B\"C"), ignoresCase: true),
+      Predicate(subject: .any, comparison: .contains("A/B"), ignoresCase: true),
+      Predicate(subject: .attribute("x/y"), comparison: .exists),
+    ] as [Predicate])
+  func `a text with a slash is found in each of its spellings`(predicate: Predicate) throws {
+    let record = Sample.record([.server: "a/b\"c", "x/y": "z"], seed: 1)
+    let query = Query(predicates: [predicate])
+    #expect(query.matches(record))
+    let line = String(decoding: try IndexLine.encode(record), as: UTF8.self)
+    for spelled in [line, line.replacing("/", with: "\\/"), line.replacing("/", with: "\\u002f")] {
+      #expect(try IndexLine.parse(Array(spelled.utf8)) == record)
+      #expect(Self.candidates(in: Array((spelled + "\n").utf8), for: query).count == 1, "\(spelled)")
+    }
+  }
+
+  @Test func `only the beginning of a long text is searched for`() throws {
+    let text = String(repeating: "a", count: 500)
+    let query = Query(predicates: [.equal(.server, .string(text))])
+    #expect(QueryPlan(query).needles.allSatisfy { $0.alternatives.allSatisfy { $0.count == 64 } })
+    let lines = try [text, text + "b", "aaa"].flatMap { server in
+      try IndexLine.encode(Sample.record([.server: .string(server)], seed: 1)) + [UInt8(ascii: "\n")]
+    }
+    #expect(Self.candidates(in: lines, for: query).map(\.number) == [1, 2])
+  }
+
   // MARK: The scanner
 
   @Test(
@@ -208,7 +237,7 @@ struct QueryPlanTests {
       ("xa\nxb\nxa", [["a"]], ["xa", "xa"]), ("xa\nxb\nxc\n", [["b", "c"]], ["xb", "xc"]),
       ("ab\na\nb\nba", [["a"], ["b"]], ["ab", "ba"]), ("x\ny\\u\nz\n", [["q"]], ["y\\u"]),
       ("a\\u\nb\n", [["b"]], ["a\\u", "b"]), ("a\\n\nb\\t\n", [["q"]], []),
-      ("a\\n\nb\n", [["q/"]], ["a\\n"]), ("a\\\"\nb\n", [["q\\"]], ["a\\\""]),
+      ("a\\/\nb\\n\n", [["q/"]], ["a\\/"]), ("a\\\"\nb\n", [["q\\"]], []),
       ("a\\n\nq\\u\n", [["q"], ["r"]], ["q\\u"]), ("aaaa\n", [["aa"]], ["aaaa"]),
       ("a\nb\n", [["a\nb"]], ["a"]),
       ("a\nb\n", [[]], []), ("a\nb", [[]], ["b"]), ("qa\nb", [["a"], ["q"]], ["qa", "b"]),

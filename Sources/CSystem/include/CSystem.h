@@ -9,11 +9,15 @@ extern "C" {
 #endif
 
 // Finds the first occurrence of a byte string in another, like memmem(3), but with vector instructions. `first` and
-// `second` are the offsets of the two bytes of the needle that are searched for; the rarer they are, the faster is the
-// search. If `ignores_case` is not 0, ASCII letters match in either case, and the needle has no upper-case ones. Returns
-// NULL if there is none, or the needle is empty.
+// `second` are the offsets, less than `needle_size`, of the two bytes of the needle that are tested first; the rarer they
+// are, the faster the search is. If `ignores_case` is not 0, ASCII letters match in either case, and the needle must have
+// no upper-case ones. Returns NULL if there is none, or the needle is empty.
 const void *keytree_search(const void *haystack, size_t haystack_size, const void *needle, size_t needle_size,
                            size_t first, size_t second, int ignores_case);
+
+// The same for any processor.
+const void *keytree_search_portable(const void *haystack, size_t haystack_size, const void *needle, size_t needle_size,
+                                    size_t first, size_t second, int ignores_case);
 
 // memrchr(3): finds the last occurrence of a byte.
 const void *keytree_memrchr(const void *bytes, unsigned char byte, size_t size);

@@ -3,8 +3,8 @@ internal import KeyringModel
 /// One pass over the shards that can contain matches of a query.
 ///
 /// A shard is first searched for bytes that a matching line must contain, and only lines with these bytes are parsed
-/// (DESIGN section 4). Reading and searching 100,000 items takes long enough for threads to pay off,
-/// so the work is distributed over the processors.
+/// (DESIGN section 4). Reading and searching 100,000 items takes long enough for threads to pay off, so the work is
+/// distributed over the processors.
 enum IndexSearch {
   /// Answers a query.
   static func run(_ query: Query, in tree: FileTree) throws(KeyringError) -> Matches {

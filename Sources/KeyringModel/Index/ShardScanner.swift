@@ -4,9 +4,8 @@ internal import Encoding
 package enum ShardScanner {
   /// Calls `body` with every candidate line, in file order.
   ///
-  /// A line is a candidate if one alternative of every needle occurs in it, or an escape with which the alternative may
-  /// be written (`Needle.escape`). A last line without a line feed is also a candidate, because the text may be in the
-  /// missing part.
+  /// A line is a candidate if one spelling of every needle occurs in it (`Needle.spellings`). A last line without a line
+  /// feed is also a candidate, because the text may be in the missing part.
   ///
   /// - Parameters:
   ///   - shard: The bytes of the shard file.
@@ -67,34 +66,30 @@ package enum ShardScanner {
 
   private static func isCandidate(_ line: UnsafeRawBufferPointer, _ needles: ArraySlice<Needle>) -> Bool {
     needles.allSatisfy { needle in
-      unsafe needle.alternatives.contains { unsafe needle.first($0, in: line, from: 0) != nil }
-        || ByteSearch.first(needle.escape, in: line, from: 0) != nil
+      unsafe needle.spellings.contains { unsafe needle.first($0, in: line, from: 0) != nil }
         || placeOfBytes(of: needle, in: line, from: 0) != nil
     }
   }
 
-  /// The next occurrence of each alternative and of an escape. Each occurrence is searched for only once.
+  /// The next occurrence of each spelling. Each occurrence is searched for only once.
   private struct Hits {
     private let needle: Needle
     private var places: [Int]
     private var bytes: Int
-    private var escape: Int
 
     init(of needle: Needle, in shard: UnsafeRawBufferPointer) {
       self.needle = needle
-      places = needle.alternatives.map { unsafe needle.first($0, in: shard, from: 0) ?? .max }
+      places = needle.spellings.map { unsafe needle.first($0, in: shard, from: 0) ?? .max }
       bytes = unsafe placeOfBytes(of: needle, in: shard, from: 0) ?? .max
-      escape = unsafe ByteSearch.first(needle.escape, in: shard, from: 0) ?? .max
     }
 
     /// Returns the first occurrence at or after `start`, or nil.
     mutating func next(from start: Int, in shard: UnsafeRawBufferPointer) -> Int? {
-      if escape < start { escape = unsafe ByteSearch.first(needle.escape, in: shard, from: start) ?? .max }
       if bytes < start { bytes = unsafe placeOfBytes(of: needle, in: shard, from: start) ?? .max }
-      var first = min(escape, bytes)
-      for (index, alternative) in needle.alternatives.enumerated() {
+      var first = bytes
+      for (index, spelling) in needle.spellings.enumerated() {
         if places[index] < start {
-          places[index] = unsafe needle.first(alternative, in: shard, from: start) ?? .max
+          places[index] = unsafe needle.first(spelling, in: shard, from: start) ?? .max
         }
         first = min(first, places[index])
       }

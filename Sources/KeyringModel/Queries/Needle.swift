@@ -5,7 +5,7 @@ internal import Encoding
 /// There are several byte strings because a value can be stored in several forms (as text, as a number, or as bytes in
 /// base-64).
 package struct Needle: Equatable, Sendable {
-  /// The byte strings, one of which must occur; none is empty.
+  /// The byte strings, one of which must occur; none is empty. Only the beginning of a long one is searched for.
   package let alternatives: [[UInt8]]
   /// Further alternatives: values in base-64, as they follow the key `base64`.
   package let bytesForms: [[UInt8]]
@@ -15,10 +15,13 @@ package struct Needle: Equatable, Sendable {
   package let acceptsBytes: Bool
   /// A Boolean value that indicates whether most lines contain the needle, so that searching for it does not save time.
   let isCommon: Bool
-  /// The beginning of the JSON escapes with which a line can spell an alternative differently. Every character can be
-  /// written as `\u` and four digits. Only the solidus, and the characters that the writer escapes, also have a shorter
-  /// escape; an alternative with one of them contains a `/` or a backslash.
-  let escape: [UInt8]
+  /// The alternatives, and the beginnings of the JSON escapes with which a line can spell one of them differently: `\u`
+  /// for any character, and `\/` for a slash. The writer uses all other escapes itself.
+  let spellings: [[UInt8]]
+
+  /// The maximum number of bytes of an alternative that are searched for. The search of a shard that was made for this
+  /// purpose compares all of them at every position (threat T46).
+  private static let searchedBytes = 64
 
   /// Makes a needle from its alternatives.
   package init(_ alternatives: [[UInt8]], acceptsBytes: Bool = false) {
@@ -29,15 +32,13 @@ package struct Needle: Equatable, Sendable {
     _ alternatives: [[UInt8]], bytesForms: [[UInt8]] = [], acceptsBytes: Bool = false,
     ignoresCase: Bool = false, isCommon: Bool
   ) {
-    self.alternatives = alternatives
+    self.alternatives = alternatives.map { Array($0.prefix(Self.searchedBytes)) }
     self.bytesForms = bytesForms
     self.acceptsBytes = acceptsBytes
     self.ignoresCase = ignoresCase
     self.isCommon = isCommon
-    let hasOtherEscapes = (alternatives + bytesForms).contains { text in
-      text.contains(UInt8(ascii: "\\")) || text.contains(UInt8(ascii: "/"))
-    }
-    escape = Array((hasOtherEscapes ? "\\" : "\\u").utf8)
+    let hasSlash = (self.alternatives + bytesForms).contains { $0.contains(UInt8(ascii: "/")) }
+    spellings = self.alternatives + (hasSlash ? ["\\u", "\\/"] : ["\\u"]).map { Array($0.utf8) }
   }
 
   /// The length of the shortest alternative. Longer needles are faster to search for and match fewer lines.
@@ -60,8 +61,8 @@ package struct Needle: Equatable, Sendable {
   }
 }
 
-// Invariant: if `Predicate.matches` is true for the record of a line without a backslash, one of the alternatives
-// occurs in that line. Only values are searched for, never `"name":value`, because a valid line may have white space
+// Invariant: if `Predicate.matches` is true for the record of a line, one of the spellings or a value in base-64 that
+// the needle accepts occurs in that line. Only values are searched for, never `"name":value`, because a valid line may have white space
 // between the two.
 
 extension Needle {
