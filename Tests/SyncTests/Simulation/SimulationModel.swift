@@ -73,9 +73,9 @@ struct SimulationModel {
       // A deletion at another seat may not have been received yet.
       secrets[text]?.released.remove(seat)
     }
-    // Also a command that has reported a failure may have done this.
+    // A failed command may also have discarded one of several files with the same secret.
     for text in intent.old.subtracting(lost)
-    where !filesBefore[text, default: []].isSubset(of: filesAfter[text, default: []]) {
+    where filesAfter[text, default: []].count < filesBefore[text, default: []].count {
       secrets[text]?.discarded.insert(seat)
     }
     for text in lost {
