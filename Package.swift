@@ -26,10 +26,10 @@ let package = Package(
     .systemLibrary(
       name: "CGcrypt", pkgConfig: "libgcrypt", providers: [.apt(["libgcrypt20-dev"])]),
     .systemLibrary(name: "CKsba", pkgConfig: "ksba", providers: [.apt(["libksba-dev"])]),
-    // These three have no pkgConfig, because they are not linked. The command loads them when it needs them.
-    .systemLibrary(name: "CExpat", providers: [.apt(["libexpat1-dev"])]),
-    .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
-    .systemLibrary(name: "CQREncode", providers: [.apt(["libqrencode-dev"])]),
+    // These three have no pkgConfig, because they are not linked: a command loads them when it needs them.
+    .systemLibrary(name: "CExpat"),
+    .systemLibrary(name: "CZlib"),
+    .systemLibrary(name: "CQREncode"),
     .target(name: "CSystem"),
     .target(name: "CArguments"),
     .target(name: "CSDBus"),

@@ -12,8 +12,8 @@ package struct CommandTopic: Equatable, Sendable {
   }
 }
 
-/// A command of a program: its names, and its declaration, which is built when it is needed. A command line needs only
-/// that of its own command.
+/// The names of a command, and a closure that builds its declaration. For a command line, only the declaration of the
+/// given command is built.
 package struct CommandEntry: Sendable {
   /// The name and the aliases of the declaration.
   let names: [String]
@@ -72,7 +72,7 @@ package struct ProgramDeclaration: Sendable {
   package let summary: String
   /// The options of every command, accepted before and after the command's name.
   package let globals: [OptionDeclaration]
-  /// The commands in the order of the help text, by name.
+  /// The commands, in the order of the help text.
   let entries: [CommandEntry]
   /// The commands by purpose; empty if help lists them without topics.
   package let topics: [CommandTopic]
@@ -99,7 +99,7 @@ package struct ProgramDeclaration: Sendable {
     self.variables = variables
   }
 
-  /// The declarations of all commands, in the order of the help text.
+  /// The declarations of all commands, in the order of the help text. Each access builds them.
   package var commands: [CommandDeclaration] { entries.map { $0.declaration() } }
 
   /// The commands that help and completions show.

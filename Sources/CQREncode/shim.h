@@ -1,4 +1,4 @@
-// The functions of libqrencode that `--qr` uses. The library is loaded when it is needed, because every linked library
+// The functions of libqrencode that the option `--qr` uses. The library is loaded when it is needed, because every linked library
 // slows down all commands.
 #pragma once
 #include <dlfcn.h>
@@ -15,7 +15,7 @@ struct keytree_qrencode {
 };
 #undef KEYTREE_POINTER
 
-// Loads the library with this name for dlopen(3), which stays loaded until the process ends. Returns 0 if it is not
+// Loads the library. `name` is its name for dlopen(3). It stays loaded until the process ends. Returns 0 if it is not
 // installed, or lacks a function.
 static inline int keytree_qrencode_load(const char *name, struct keytree_qrencode *functions) {
   void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);

@@ -17,7 +17,7 @@ struct keytree_zlib {
 };
 #undef KEYTREE_POINTER
 
-// Loads the library with this name for dlopen(3), which stays loaded until the process ends. Returns 0 if it is not
+// Loads the library. `name` is its name for dlopen(3). It stays loaded until the process ends. Returns 0 if it is not
 // installed, or lacks a function.
 static inline int keytree_zlib_load(const char *name, struct keytree_zlib *functions) {
   void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);

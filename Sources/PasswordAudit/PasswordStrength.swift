@@ -26,8 +26,10 @@ package struct StrengthEstimator: @unchecked Sendable {
   // Unchecked, because the compiler considers the pointer unsafe. It is the address of a function without state.
   private let function: UnsafeMutableRawPointer
 
-  /// The name of the library, as Debian's package `libzxcvbn0` installs it.
+  /// The name of the library for `dlopen(3)`.
   package static let library = "libzxcvbn.so.0"
+  /// The name of Debian's package.
+  package static let package = "libzxcvbn0"
 
   /// The number of bytes of a password that are examined. The cost of an estimate grows with the square of the length,
   /// and so many bytes suffice to call a password strong.

@@ -16,6 +16,20 @@ struct CommandParserTests {
       + (call.endedEarly ? " (ended)" : "")
   }
 
+  @Test("only the declaration of the given command is built", arguments: ["one", "first"])
+  func givenCommand(word: String) throws {
+    let other = CommandEntry(["other"]) {
+      Issue.record("the declaration of another command is built")
+      return CommandDeclaration(name: "other", summary: "")
+    }
+    let given = CommandEntry(["one", "first"]) {
+      CommandDeclaration(name: "one", aliases: ["first"], summary: "")
+    }
+    let program = ProgramDeclaration(
+      name: "tool", summary: "", globals: [], commands: [other, given], exitCodes: [])
+    #expect(try program.parse([Word(word)]).path.map(\.name) == ["one"])
+  }
+
   @Test(
     "the command, its options and operands are found in any order",
     arguments: [

@@ -39,7 +39,7 @@ struct DeclarationTests {
     #expect(names.count == Set(names).count)
   }
 
-  @Test("a command is found by each of its names, and by no other one")
+  @Test("the names in the table of commands are those of the declarations")
   func names() {
     for command in Program.commands {
       let declaration = command.type.declaration

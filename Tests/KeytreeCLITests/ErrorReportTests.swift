@@ -82,6 +82,14 @@ struct ErrorReportTests {
       PassTreeError.failed(path: [1], errno: ENOENT), .tooDeep(path: [1], limit: 1), .tooMany(limit: 1),
       .tooLarge(path: [1], limit: 1), .notAFile(path: [1]),
     ].map { (CommandError($0, folder: evil), .failure) }
+    + [
+      SourceError.notInstalled(.expat), .notInstalled(.zlib), .encrypted, .line(1, "it is wrong"),
+      .otherFormat(expected: "a file"),
+    ].map { (CommandError($0, file: evil), .failure) }
+    + [
+      QRCode.Problem.tooLong(limit: 1), .tooWide(columns: 2, terminal: 1), .notInstalled(library: "x"),
+      .failed(errno: ENOMEM),
+    ].map { ($0, .failure) }
     + [(CommandError(PassTreeError.failed(path: [], errno: ENOENT), folder: evil), .notFound)]
 
   @Test(

@@ -5,46 +5,79 @@ import Testing
 
 @Suite("Libraries that are loaded when a command needs them", .serialized)
 struct LoadedLibraryTests {
-  /// A library, the package that has it, and a command that needs it.
-  struct Library: CustomTestStringConvertible, Sendable {
-    let fileName: String
+  /// A command that needs a library, and the package that has the library.
+  struct Use: CustomTestStringConvertible, Sendable {
+    let library: String
     let package: String
     let arguments: [String]
-    var testDescription: String { fileName }
+    var testDescription: String { "\(library): \(arguments[0])" }
   }
 
-  // A real import also runs gpg, which loads zlib.
   private static func importing(_ file: String) -> [String] {
-    ["import", "\(ImportFixtures.folder.path)/imports/\(file)", "--dry-run"]
+    ["import", "\(ImportFixtures.folder.path)/imports/\(file)"]
   }
 
-  static let all = [
-    Library(fileName: "libexpat.so.1", package: "libexpat1", arguments: importing("keepass.xml")),
-    Library(fileName: "libz.so.1", package: "zlib1g", arguments: importing("stored.1pux")),
-    Library(
-      fileName: "libqrencode.so.4", package: "libqrencode4", arguments: ["get", "a.example/x", "--qr"]),
+  static let uses = [
+    Use(library: "libexpat.so.1", package: "libexpat1", arguments: importing("keepass.xml")),
+    Use(library: "libz.so.1", package: "zlib1g", arguments: importing("keepass.xml")),
+    Use(library: "libz.so.1", package: "zlib1g", arguments: importing("stored.1pux")),
+    Use(library: "libqrencode.so.4", package: "libqrencode4", arguments: ["get", "a.example/x", "--qr"]),
+    Use(library: "libqrencode.so.4", package: "libqrencode4", arguments: ["otp", "a.example/x", "--qr"]),
   ]
 
-  @Test("without the library, the command says which package has it, and changes nothing", arguments: all)
-  func missing(library: Library) throws {
+  /// Makes a store, and puts a file without functions in the place of a library.
+  private static func withoutLibrary(_ name: String) throws -> ProcessesProgram {
     let program = try ProcessesProgram.withStore(["a.example/x": "hunter2"])
+    try Data().write(to: URL(fileURLWithPath: "\(program.folder)/\(name)"))
+    return program
+  }
+
+  @Test("without the library, the command says which package has it, and does nothing", arguments: uses)
+  func missing(use: Use) throws {
+    let program = try Self.withoutLibrary(use.library)
     let before = try program.run(["find"]).text
-    // A file that is no library takes the place of the one that is installed.
-    try Data().write(to: URL(fileURLWithPath: "\(program.folder)/\(library.fileName)"))
-    let outcome = try program.run(library.arguments, variables: ["LD_LIBRARY_PATH": program.folder])
+    let outcome = try program.run(
+      ["--explain"] + use.arguments, variables: ["LD_LIBRARY_PATH": program.folder])
     #expect(outcome.status == 1)
-    #expect(outcome.errors.contains("\(library.fileName) is not installed"))
-    #expect(outcome.errors.contains("`sudo apt-get install \(library.package)` installs it"))
+    #expect(outcome.errors.contains("\(use.library) is not installed"))
+    #expect(outcome.errors.contains("`sudo apt-get install \(use.package)` installs it"))
     #expect(outcome.output.isEmpty)
+    #expect(!outcome.errors.contains("items decrypted: 1"))
     #expect(try program.run(["find"]).text == before)
   }
 
-  @Test("only a command that needs the library loads it", arguments: all)
-  func loadedWhenNeeded(library: Library) throws {
+  @Test("a library without the functions counts as missing")
+  func otherLibrary() throws {
+    let program = try Self.withoutLibrary("libexpat.so.1")
+    let library = try #require(
+      ["/lib/x86_64-linux-gnu/libm.so.6", "/lib/aarch64-linux-gnu/libm.so.6", "/lib64/libm.so.6"]
+        .first(where: FileManager.default.fileExists))
+    let place = "\(program.folder)/libexpat.so.1"
+    try FileManager.default.removeItem(atPath: place)
+    try FileManager.default.createSymbolicLink(atPath: place, withDestinationPath: library)
+    let outcome = try program.run(
+      Self.importing("keepass.xml"), variables: ["LD_LIBRARY_PATH": program.folder])
+    #expect(outcome.status == 1 && outcome.errors.contains("libexpat.so.1 is not installed"))
+  }
+
+  @Test("doctor names a library that is missing", arguments: ["libexpat.so.1", "libqrencode.so.4"])
+  func doctor(library: String) throws {
+    let program = try Self.withoutLibrary(library)
+    let note = "\(library) is not installed, so"
+    #expect(try program.run(["doctor"], variables: ["LD_LIBRARY_PATH": program.folder]).text.contains(note))
+    #expect(try !program.run(["doctor"]).text.contains(note))
+  }
+
+  @Test("only a command that needs the library loads it", arguments: uses.prefix(4))
+  func loadedWhenNeeded(use: Use) throws {
     let program = try ProcessesProgram.withStore(["a.example/x": "hunter2"])
-    for (arguments, loads) in [(library.arguments, true), (["version"], false), (["find"], false)] {
+    // A real import also runs gpg, which loads zlib.
+    let needing =
+      use.arguments[0] == "import" ? use.arguments + ["--dry-run", "--accept-loss"] : use.arguments
+    for (arguments, loads) in [(needing, true), (["version"], false), (["find"], false)] {
       let outcome = try program.run(arguments, variables: ["LD_DEBUG": "libs"])
-      #expect(outcome.errors.contains(library.fileName) == loads)
+      #expect(outcome.status == 0)
+      #expect(outcome.errors.contains(use.library) == loads)
     }
   }
 }

@@ -18,7 +18,7 @@ struct QRCodeTests {
 
   private static func modules(_ bytes: [UInt8]) throws -> [[Bool]] {
     let secret = SecretBytes(copying: bytes)
-    let code = try QRCode(secret)
+    let code = try QRCode(secret, QREncoder())
     return (0..<code.side).map { row in (0..<code.side).map { code.isDark(row: row, column: $0) } }
   }
 
@@ -78,7 +78,7 @@ struct QRCodeTests {
   @Test("a QR code is drawn with a quiet zone, two rows to a line")
   func drawing() throws {
     let secret = SecretBytes(copying: Array("hunter2".utf8))
-    let code = try QRCode(secret)
+    let code = try QRCode(secret, QREncoder())
     let plain = code.drawing(coloured: false)
     let coloured = code.drawing(coloured: true)
     let lines = String(decoding: plain.revealed, as: UTF8.self).components(separatedBy: "\n")

@@ -19,7 +19,7 @@ extension ErrorReport {
     case .notInstalled(let library):
       self.init(
         .failure, "cannot create the QR code: \(library) is not installed",
-        hint: "`sudo apt-get install libqrencode4` installs it")
+        hint: "`sudo apt-get install \(QREncoder.package)` installs it")
     case .failed(let number):
       self.init(
         .failure, "cannot create the QR code: \(ErrorReport.systemMessage(number))",

@@ -70,7 +70,7 @@ extension FuzzTarget {
       return expect(false, "zlib is installed")
     }
     let archive = parsed { () throws(ArchiveProblem) in
-      try ArchiveReader(SecretBytes(copying: bytes), inflation)
+      try ArchiveReader(SecretBytes(copying: bytes), unpackingWith: inflation)
     }
     guard let archive else { return }
     for member in archive.members {

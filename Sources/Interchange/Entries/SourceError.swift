@@ -21,16 +21,24 @@ package enum SourceError: Error, Equatable {
   case line(Int, String)
   /// It is valid, but does not have the expected format.
   case otherFormat(expected: String)
-  /// A library that reads this format is not installed.
+  /// A library that reads this format is not installed, or lacks a function.
   case notInstalled(ImportLibrary)
 }
 
 /// A library that is loaded to read files of other programs.
-package enum ImportLibrary: Sendable {
+package enum ImportLibrary: CaseIterable, Sendable {
   /// Reads XML.
   case expat
   /// Unpacks compressed files.
   case zlib
+
+  /// A Boolean value that indicates whether the library can be loaded.
+  package var isInstalled: Bool {
+    switch self {
+    case .expat: XMLReader.isAvailable
+    case .zlib: (try? Inflation()) != nil
+    }
+  }
 
   /// The name for `dlopen(3)`.
   package var fileName: String {

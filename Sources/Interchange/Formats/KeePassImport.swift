@@ -29,7 +29,7 @@ package struct KeePassImport {
   /// - Parameters:
   ///   - bytes: the content of the file.
   ///   - showsUnknown: true if strings that are not protected become custom attributes, which are public.
-  /// - Throws: `xml`, `otherFormat`, `notInstalled`.
+  /// - Throws: `xml`, `otherFormat`; `notInstalled` for expat or zlib, even if the file has nothing compressed.
   package static func plan(
     _ bytes: borrowing SecretBytes, showsUnknown: Bool = false
   ) throws(SourceError) -> ImportDraft {

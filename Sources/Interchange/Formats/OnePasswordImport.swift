@@ -35,7 +35,7 @@ package struct OnePasswordImport {
     var run: OnePasswordImport
     let data: SecretBytes
     do {
-      let archive = try ArchiveReader(bytes, try Inflation())
+      let archive = try ArchiveReader(bytes, unpackingWith: try Inflation())
       run = OnePasswordImport(archive: archive, showsUnknown: showsUnknown)
       guard let member = run.archive["export.data"], run.archive["export.attributes"] != nil else {
         throw SourceError.otherFormat(expected: "a 1PUX export of 1Password")

@@ -41,7 +41,7 @@ package struct ArchiveReader: Sendable {
   ///   - bytes: the archive.
   ///   - inflation: unpacks members.
   /// - Throws: `ArchiveProblem`.
-  package init(_ bytes: consuming SecretBytes, _ inflation: Inflation) throws(ArchiveProblem) {
+  package init(_ bytes: consuming SecretBytes, unpackingWith inflation: Inflation) throws(ArchiveProblem) {
     self.inflation = inflation
     archive = SecretSlice(bytes)
     members = try unsafe archive.withBytes { bytes throws(ArchiveProblem) in

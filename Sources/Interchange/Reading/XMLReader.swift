@@ -31,6 +31,9 @@ enum XMLReader {
   /// The largest number of elements and attributes. Each takes many times its size in the document.
   static let countLimit = 2_000_000
 
+  /// A Boolean value that indicates whether expat can be loaded.
+  static var isAvailable: Bool { Run(capacity: 0) != nil }
+
   /// Reads a whole document.
   ///
   /// - Returns: its root element.

@@ -50,7 +50,8 @@ struct DesktopExamination {
       return ([.ok(Self.subject, text)], true)
     } catch BusError.libraryMissing {
       return (
-        [.note(Self.subject, "libsystemd is not installed", advice: "`apt install libsystemd0`")], false
+        [.note(Self.subject, "libsystemd is not installed", advice: "`sudo apt-get install libsystemd0`")],
+        false
       )
     } catch {
       // No bus, as on a server. Then no program can ask for the keyring.

@@ -55,7 +55,7 @@ enum DoctorCommand: Command {
     let desktop = DesktopExamination(
       environment: call.environment, gnupgHome: store.keyring?.engineReport()?.userHome ?? host.gnupgHome)
     return [.ok("keytree", "version \(ProgramVersion.number)")] + list + history + browsers
-      + desktop.diagnoses
+      + desktop.diagnoses + LibraryExamination.diagnoses
       + leftovers(call, path)
   }
 

@@ -56,7 +56,7 @@ enum AuditCommand: Command {
     if estimator == nil {
       call.console.complain(
         "keytree: warning: weak passwords cannot be found: \(StrengthEstimator.library) is not installed")
-      call.console.complain("hint: `sudo apt-get install libzxcvbn0` installs it")
+      call.console.complain("hint: `sudo apt-get install \(StrengthEstimator.package)` installs it")
     }
     let audit = Audit(
       keyring: keyring, host: try call.host(), estimator: estimator, breaches: breaches,

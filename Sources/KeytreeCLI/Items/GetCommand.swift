@@ -104,12 +104,14 @@ enum GetCommand: Command {
     private let call: CommandCall
     private let file: SecretFile?
     private let clipboard: ClipboardTarget?
+    private let encoder: QREncoder?
 
     init(_ call: CommandCall) throws {
       self.call = call
       file = try call.secretFile(out)
       try file?.requireNothingThere()
       clipboard = try ClipboardTarget(call)
+      encoder = call.arguments.has(qr) ? try QREncoder() : nil
     }
 
     /// True if only the user sees the secret: on the terminal or in the clipboard.
@@ -122,8 +124,8 @@ enum GetCommand: Command {
       if let clipboard {
         if call.globals.json { call.show(record) }
         try clipboard.deliver(secret, as: "the secret of \(record.reference.text)")
-      } else if call.arguments.has(qr) {
-        try call.console.draw(secret, isPlain: call.environment.terminalKind == "dumb")
+      } else if let encoder {
+        try call.console.draw(secret, with: encoder, isPlain: call.environment.terminalKind == "dumb")
       } else if let file {
         try file.write(secret)
         if call.globals.json { call.show(record) }

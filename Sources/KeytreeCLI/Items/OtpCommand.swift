@@ -76,17 +76,18 @@ enum OtpCommand: Command {
       return .done
     }
     let clipboard = try ClipboardTarget(call)
+    let encoder = call.arguments.has(qr) ? try QREncoder() : nil
     let keyring = try call.openKeyring()
     defer { call.explain(keyring.engineStatistics) }
     keyring.warmUp()
     var item = try OneTimePasswordItem(
       call, in: keyring, letsChoose: isForPerson(call, clipboard: clipboard))
-    if call.arguments.has(qr) {
+    if let encoder {
       let attributes = item.record.attributes
       let seed = try item.seed()
       let address = seed.address(
         issuer: text(attributes[.server] ?? attributes[.service]), account: text(attributes[.account]))
-      try call.console.draw(address, isPlain: call.environment.terminalKind == "dumb")
+      try call.console.draw(address, with: encoder, isPlain: call.environment.terminalKind == "dumb")
       return .done
     }
     let code = try item.code(at: call.environment.clock())

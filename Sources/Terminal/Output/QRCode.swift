@@ -4,9 +4,30 @@ internal import Encoding
 internal import Glibc
 package import Secrets
 
+/// Creates QR codes with libqrencode.
+package struct QREncoder: Sendable {
+  /// The name of the library for `dlopen(3)`.
+  package static let library = "libqrencode.so.4"
+  /// The name of Debian's package.
+  package static let package = "libqrencode4"
+
+  fileprivate let functions: keytree_qrencode
+
+  /// Loads the library.
+  ///
+  /// - Throws: `notInstalled`.
+  package init() throws(QRCode.Problem) {
+    var functions = keytree_qrencode()
+    guard unsafe keytree_qrencode_load(Self.library, &functions) == 1 else {
+      throw .notInstalled(library: Self.library)
+    }
+    self.functions = functions
+  }
+}
+
 /// A QR code (ISO/IEC 18004) of a secret, drawn in characters.
 ///
-/// libqrencode creates it. The result of the library is wiped here; the working copies that the library frees are not.
+/// The result of libqrencode is wiped here; the working copies that the library frees are not.
 package struct QRCode: ~Copyable {
   /// The reason why a code cannot be created.
   package enum Problem: Error, Equatable {
@@ -20,7 +41,6 @@ package struct QRCode: ~Copyable {
     case failed(errno: Int32)
   }
 
-  private static let library = "libqrencode.so.4"
   /// The number of bytes in the largest code with the least redundancy: version 40, level L.
   package static let limit = 2953
   /// The width of the light border that a scanner needs around a code, in modules.
@@ -33,19 +53,18 @@ package struct QRCode: ~Copyable {
 
   /// Creates the code of a secret, byte for byte.
   ///
-  /// - Throws: `tooLong`; `notInstalled`; `failed`.
-  package init(_ secret: borrowing SecretBytes) throws {
-    guard secret.count <= Self.limit else { throw Problem.tooLong(limit: Self.limit) }
-    var functions = keytree_qrencode()
-    guard unsafe keytree_qrencode_load(Self.library, &functions) == 1 else {
-      throw Problem.notInstalled(library: Self.library)
-    }
+  /// - Parameters:
+  ///   - secret: the content.
+  ///   - encoder: creates the code.
+  /// - Throws: `tooLong`; `failed`.
+  package init(_ secret: borrowing SecretBytes, _ encoder: QREncoder) throws(Problem) {
+    guard secret.count <= Self.limit else { throw .tooLong(limit: Self.limit) }
     let found = unsafe secret.withBytes { bytes in
-      unsafe functions.QRcode_encodeData(
+      unsafe encoder.functions.QRcode_encodeData(
         CInt(bytes.count), bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), 0, QR_ECLEVEL_L)
     }
     guard let code = unsafe found else {
-      throw errno == ERANGE ? Problem.tooLong(limit: Self.limit) : .failed(errno: errno)
+      throw errno == ERANGE ? .tooLong(limit: Self.limit) : .failed(errno: errno)
     }
     side = unsafe Int(code.pointee.width)
     var modules = SecretBytes(capacity: side * side)
@@ -53,7 +72,7 @@ package struct QRCode: ~Copyable {
     for index in 0..<(side * side) { modules.append(unsafe code.pointee.data[index] & 1) }
     self.modules = modules
     unsafe keytree_wipe(code.pointee.data, side * side)
-    unsafe functions.QRcode_free(code)
+    unsafe encoder.functions.QRcode_free(code)
   }
 
   /// The number of columns of the drawing.
@@ -95,12 +114,15 @@ extension Console {
   ///
   /// - Parameters:
   ///   - secret: the content of the code.
+  ///   - encoder: creates the code.
   ///   - isPlain: true for a terminal without colours.
-  /// - Throws: `other` if the secret is too long for a code, or the terminal is too narrow to show it.
-  package func draw(_ secret: borrowing SecretBytes, isPlain: Bool) throws {
-    let code = try QRCode(secret)
+  /// - Throws: `QRCode.Problem` if the secret is too long for a code, or the terminal is too narrow to show it.
+  package func draw(_ secret: borrowing SecretBytes, with encoder: QREncoder, isPlain: Bool) throws(QRCode
+    .Problem)
+  {
+    let code = try QRCode(secret, encoder)
     if outputIsTerminal, width < code.columns {
-      throw QRCode.Problem.tooWide(columns: code.columns, terminal: width)
+      throw .tooWide(columns: code.columns, terminal: width)
     }
     let drawing = code.drawing(coloured: outputIsTerminal && !isPlain)
     write(secret: drawing)

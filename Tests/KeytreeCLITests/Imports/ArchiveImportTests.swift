@@ -52,7 +52,7 @@ struct ArchiveImportTests {
   private static func isRead(_ archive: [UInt8]) throws -> Bool {
     let inflation = try Inflation()
     do throws(ArchiveProblem) {
-      let reader = try ArchiveReader(SecretBytes(copying: archive), inflation)
+      let reader = try ArchiveReader(SecretBytes(copying: archive), unpackingWith: inflation)
       for member in reader.members { _ = try reader.content(of: member, limit: 1 << 20) }
       return true
     } catch {

@@ -52,7 +52,7 @@ enum ImportFormat: String, CaseIterable, Sendable {
   var searchedText: String {
     get throws {
       guard self == .onePassword else { return String(decoding: try Self.file(rawValue), as: UTF8.self) }
-      let archive = try ArchiveReader(SecretBytes(copying: Self.file(rawValue)), Inflation())
+      let archive = try ArchiveReader(SecretBytes(copying: Self.file(rawValue)), unpackingWith: Inflation())
       return try archive.members.map { member in
         let content = try archive.content(of: member, limit: 1 << 22)
         let text = unsafe content.withBytes { unsafe String(decoding: $0, as: UTF8.self) }
