@@ -42,11 +42,11 @@ import Testing
   }
 
   /// Writes a version to the first clone, and sends it.
-  private func put(_ version: ItemRecord) throws {
+  private func put(_ version: ItemRecord, _ given: [(path: String, bytes: [UInt8])]? = nil) throws {
     let store = clones.world.store
-    for (path, bytes) in files[version.revision] ?? [] { try store.put(bytes, at: path) }
+    for (path, bytes) in given ?? files[version.revision] ?? [] { try store.put(bytes, at: path) }
     try store.putLine(version)
-    _ = try clones.git(0, "commit", "--quiet", "--all", "--message", "a version")
+    _ = try clones.git(0, "commit", "--quiet", "--all", "--allow-empty", "--message", "a version")
     _ = try clones.git(0, "push", "--quiet", "origin", "main")
   }
 
@@ -60,6 +60,30 @@ import Testing
       #expect(try clones.open(clone).conflictCopies().map(\.record) == [labelled])
       try clones.expectSound(clone)
     }
+  }
+
+  @Test func `one of two versions with the same times is chosen by all clones`() throws {
+    let store = clones.world.store
+    try put(replaced)
+    for clone in [1, 0] { try clones.sync(clone) }
+    var twin = replaced
+    twin.attributes[.label] = "twin"
+    let record = try store.sign([twin], by: store.owner, for: try clones.open(0).policy.keyring)[0].bytes
+    let files = (self.files[replaced.revision] ?? []).map { file in
+      file.path == store.recordFile(twin) ? (path: file.path, bytes: record) : file
+    }
+    // Whichever of the two is in the place of the other one, all clones choose the same one.
+    for _ in 0..<2 {
+      try put(twin, files)
+      for clone in [1, 0] { try clones.sync(clone) }
+      try put(replaced)
+      for clone in [1, 0] { try clones.sync(clone) }
+    }
+    #expect(try clones.item(0, "a.example") == clones.item(1, "a.example"))
+    let tips = try [0, 1].map { try clones.git($0, "rev-parse", "HEAD") }
+    for clone in [0, 1] { try clones.sync(clone) }
+    #expect(try [0, 1].map { try clones.git($0, "rev-parse", "HEAD") } == tips)
+    #expect(tips[0] == tips[1])
   }
 
   @Test func `the earlier secret is an older version`() throws {

@@ -75,11 +75,11 @@ struct RolledBackItems {
   }
 
   /// Returns true if all clones choose a version over another one, although each may have replaced the other one: the
-  /// version with fewer readers, or the later secret for the same readers. Otherwise somebody who restores a version
-  /// could add readers.
+  /// version with fewer readers, or for the same readers the later secret, and then the one that is later in the order
+  /// of all versions. Otherwise somebody who restores a version could add readers.
   private func isChosen(_ version: ItemRecord, over other: ItemRecord) -> Bool {
     let (readers, others) = (Set(policy.groups[version.group] ?? []), Set(policy.groups[other.group] ?? []))
-    if readers == others { return version.secretModified > other.secretModified }
+    if readers == others { return version.isLater(than: other, bySecret: true) }
     return readers.isSubset(of: others)
   }
 
