@@ -1,5 +1,5 @@
-// The functions of libqrencode that the option `--qr` uses. The library is loaded when it is needed, because every linked library
-// slows down all commands.
+// The functions of libqrencode that the option `--qr` uses. The library is loaded when it is needed, because every linked
+// library slows down all commands.
 #pragma once
 #include <dlfcn.h>
 #include <stddef.h>

@@ -26,19 +26,11 @@ package enum SourceError: Error, Equatable {
 }
 
 /// A library that is loaded to read files of other programs.
-package enum ImportLibrary: CaseIterable, Sendable {
+package enum ImportLibrary: Sendable {
   /// Reads XML.
   case expat
   /// Unpacks compressed files.
   case zlib
-
-  /// A Boolean value that indicates whether the library can be loaded.
-  package var isInstalled: Bool {
-    switch self {
-    case .expat: XMLReader.isAvailable
-    case .zlib: (try? Inflation()) != nil
-    }
-  }
 
   /// The name for `dlopen(3)`.
   package var fileName: String {

@@ -62,8 +62,8 @@ package struct Needle: Equatable, Sendable {
 }
 
 // Invariant: if `Predicate.matches` is true for the record of a line, one of the spellings or a value in base-64 that
-// the needle accepts occurs in that line. Only values are searched for, never `"name":value`, because a valid line may have white space
-// between the two.
+// the needle accepts occurs in that line. Only values are searched for, never `"name":value`, because a valid line may
+// have white space between the two.
 
 extension Needle {
   /// Makes the needle of a condition; nil if no particular bytes have to occur.

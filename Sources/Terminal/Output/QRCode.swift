@@ -117,9 +117,9 @@ extension Console {
   ///   - encoder: creates the code.
   ///   - isPlain: true for a terminal without colours.
   /// - Throws: `QRCode.Problem` if the secret is too long for a code, or the terminal is too narrow to show it.
-  package func draw(_ secret: borrowing SecretBytes, with encoder: QREncoder, isPlain: Bool) throws(QRCode
-    .Problem)
-  {
+  package func draw(
+    _ secret: borrowing SecretBytes, with encoder: QREncoder, isPlain: Bool
+  ) throws(QRCode.Problem) {
     let code = try QRCode(secret, encoder)
     if outputIsTerminal, width < code.columns {
       throw .tooWide(columns: code.columns, terminal: width)
