@@ -84,7 +84,8 @@ let package = Package(
       ],
       swiftSettings: settings),
     .target(
-      name: "DesktopKeyring", dependencies: ["CSystem", "Clocks", "SecretService", "Secrets", "SessionBus"],
+      name: "DesktopKeyring",
+      dependencies: ["CSystem", "Clocks", "Encoding", "SecretService", "Secrets", "SessionBus"],
       swiftSettings: settings),
     .target(name: "Arguments", swiftSettings: settings),
     .target(

@@ -19,10 +19,11 @@ package struct UnencryptedProtocol: Equatable, Sendable {
     }
     for entry in record.attributes.entries where entry.name.text == "url" || entry.name.text.hasPrefix("url-")
     {
-      guard let address = Self.text(entry.value), let scheme = address.firstRange(of: "://")
+      guard let address = Self.text(entry.value), let colon = address.firstIndex(of: ":"),
+        address[colon...].hasPrefix("://")
       else { continue }
-      let name = String(address[..<scheme.lowerBound])
-      let authority = address[scheme.upperBound...].prefix { !"/?#".contains($0) }
+      let name = String(address[..<colon])
+      let authority = address[colon...].dropFirst("://".count).prefix { !"/?#".contains($0) }
       let host = authority.split(separator: "@").last ?? ""
       guard Self.names.contains(name), !Self.isThisMachine(Self.withoutPort(host)) else { continue }
       self.name = name

@@ -134,6 +134,8 @@ struct ErrorReportTests {
   static let quoted = [
     ("a b", "\"a b\""), ("DOMAIN\\user", "\"DOMAIN\\user\""), ("a\", verified", "\"a\\\", verified\""),
     ("a\\", "\"a\\\\\""), ("a\\\"", "\"a\\\\\\\"\""), ("", "\"\""),
+    // A combining mark after the quotation mark.
+    ("a\"\u{301}", "\"a\\\"\u{301}\""),
   ]
 
   @Test(arguments: quoted)

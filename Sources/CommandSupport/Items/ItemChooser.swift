@@ -1,3 +1,4 @@
+internal import Encoding
 internal import Keyring
 package import KeyringModel
 internal import Subprocess
@@ -60,7 +61,7 @@ package struct ItemChooser {
       let words = answer.lowercased().split(whereSeparator: \.isWhitespace)
       let narrowed = items.filter { item in
         let line = item.1.lowercased()
-        return words.allSatisfy { line.contains($0) }
+        return words.allSatisfy { line.contains(bytesOf: $0) }
       }
       switch narrowed.count {
       case 0: call.console.complain("The list has no such number, and no item with these words.")

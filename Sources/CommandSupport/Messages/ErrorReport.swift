@@ -1,4 +1,5 @@
 internal import Arguments
+internal import Encoding
 internal import Glibc
 internal import KeyringModel
 internal import Terminal
@@ -61,8 +62,8 @@ package struct ErrorReport: Equatable, Sendable {
   /// Returns a text in quotation marks. Quotation marks in it are escaped, so that the text cannot end early; then, and
   /// at the end of the text, so are backslashes.
   package static func quote(_ text: String) -> String {
-    guard text.contains("\"") || text.hasSuffix("\\") else { return "\"\(text)\"" }
-    return "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
+    guard text.contains(bytesOf: "\"") || text.utf8.last == UInt8(ascii: "\\") else { return "\"\(text)\"" }
+    return "\"" + text.replacing(bytesOf: "\\", with: "\\\\").replacing(bytesOf: "\"", with: "\\\"") + "\""
   }
 
   /// Returns a text in quotation marks, with one blank instead of several, so that a long run of blanks cannot move a

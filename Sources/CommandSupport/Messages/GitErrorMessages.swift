@@ -1,3 +1,4 @@
+internal import Encoding
 internal import Subprocess
 package import Sync
 
@@ -86,7 +87,7 @@ extension ErrorReport {
     case .detached: "`keytree git switch BRANCH` checks out a branch"
     case .noRepository: "`keytree git init` creates one"
     case .failed(_, _, let message)
-    where message.contains("tell me who you are") || message.contains("auto-detection"):
+    where message.contains(bytesOf: "tell me who you are") || message.contains(bytesOf: "auto-detection"):
       "set `user.name` and `user.email` with `git config --global`"
     case .failed("clone", _, _): "check the address and that this machine can reach it"
     case .failed("fetch", _, _), .failed("push", _, _):

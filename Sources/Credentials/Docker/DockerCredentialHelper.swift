@@ -1,3 +1,4 @@
+internal import Encoding
 package import Keyring
 internal import KeyringModel
 package import Secrets
@@ -193,7 +194,7 @@ package struct DockerCredentialHelper {
   /// Returns the endpoints that a URL can mean. Without a scheme `https` comes first, because docker uses it by
   /// default.
   private func endpoints(of serverURL: [UInt8]) throws -> [Endpoint] {
-    let hasScheme = String(decoding: serverURL, as: UTF8.self).contains("://")
+    let hasScheme = String(decoding: serverURL, as: UTF8.self).contains(bytesOf: "://")
     let found = (hasScheme ? ["https"] : ["https", "http"]).compactMap { scheme in
       Endpoint(registry: serverURL, scheme: scheme)
     }

@@ -1,3 +1,4 @@
+internal import Encoding
 internal import SecretService
 internal import SessionBus
 
@@ -33,7 +34,9 @@ struct BusMethod: Sendable {
   var inputSignature: String { inputs.map(\.signature).joined() }
 
   /// True if a call or its reply contains a secret.
-  var isSensitive: Bool { (inputs + outputs).contains { $0.signature.contains(WireValues.secretSignature) } }
+  var isSensitive: Bool {
+    (inputs + outputs).contains { $0.signature.contains(bytesOf: WireValues.secretSignature) }
+  }
 }
 
 /// An argument of a method or signal.

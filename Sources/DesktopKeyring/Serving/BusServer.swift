@@ -1,4 +1,5 @@
 internal import Clocks
+internal import Encoding
 internal import Glibc
 internal import Secrets
 package import SecretService
@@ -202,7 +203,7 @@ package final class BusServer {
   private func receive(_ call: BusMessage) {
     do {
       // Also a call that is refused can contain a secret.
-      if call.signature.contains(WireValues.secretSignature) { call.markSensitive() }
+      if call.signature.contains(bytesOf: WireValues.secretSignature) { call.markSensitive() }
       try requireOwnUser(call.sender)
       let sender = Sender(call.sender)
       if let text = Introspection.textOfParent(of: call) { return reply(to: call, [.string(text)]) }
@@ -309,7 +310,7 @@ package final class BusServer {
 
   private func reply(to call: BusMessage, _ values: [BusValue]) {
     sendEvents()
-    let isSensitive = values.contains { $0.typeSignature.contains(WireValues.secretSignature) }
+    let isSensitive = values.contains { $0.typeSignature.contains(bytesOf: WireValues.secretSignature) }
     do {
       try connection.reply(to: call, values, isSensitive: isSensitive)
     } catch {

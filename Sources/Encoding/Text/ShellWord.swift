@@ -1,6 +1,6 @@
 extension String {
   /// The text as one word of a command of `sh`, in single quotes.
-  package var shellQuoted: String { "'\(replacing("'", with: "'\\''"))'" }
+  package var shellQuoted: String { "'\(replacing(bytesOf: "'", with: "'\\''"))'" }
 
   /// The text as one word of a command of `sh`: as it is if it needs no quotation marks, otherwise in single quotes.
   package var shellWord: String {

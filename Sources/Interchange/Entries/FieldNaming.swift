@@ -22,10 +22,12 @@ enum FieldNaming {
 
   /// Returns a name without the number at its end, and that number; 1 for a name without one.
   static func parts(of name: String) -> (base: String, number: Int) {
-    guard let match = name.wholeMatch(of: #/(.+)-([2-9]|[1-9][0-9])/#), let number = Int(match.2) else {
+    guard let hyphen = name.lastIndex(of: "-"), hyphen > name.startIndex else { return (name, 1) }
+    let digits = name[hyphen...].dropFirst()
+    guard let number = Int(digits), (2...numbers).contains(number), String(number) == digits else {
       return (name, 1)
     }
-    return (String(match.1), number)
+    return (String(name[..<hyphen]), number)
   }
 
   /// Returns the names to try if a name is taken: the name itself, then the name with higher numbers.

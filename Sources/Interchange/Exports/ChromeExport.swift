@@ -40,7 +40,7 @@ package struct ChromeExport: ExportFile {
   // A server without a protocol is treated as a web server.
   private func address(of main: ExportedItem) -> String? {
     guard let address = main.address else { return nil }
-    if main.text(.server) != nil, main.text(.protocol) == nil, !address.contains("://") {
+    if main.text(.server) != nil, main.text(.protocol) == nil, !address.contains(bytesOf: "://") {
       return "https://\(address)"
     }
     return ["http://", "https://", "android://"].contains { address.hasPrefix($0) } ? address : nil

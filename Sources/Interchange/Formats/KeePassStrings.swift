@@ -89,7 +89,8 @@ struct KeePassStrings {
       let algorithm = Self.words(take("TimeOtp-Algorithm"), separator: ";").first
       seeds.append(
         Self.uri(
-          seed, period: period, digits: digits, algorithm: algorithm?.replacing("HMAC-SHA-", with: "SHA")))
+          seed, period: period, digits: digits,
+          algorithm: algorithm?.replacing(bytesOf: "HMAC-SHA-", with: "SHA")))
     }
     return seeds
   }

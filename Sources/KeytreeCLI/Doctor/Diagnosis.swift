@@ -37,7 +37,7 @@ struct Diagnosis: Equatable {
 
   /// Returns the diagnosis of an error, with the message and the hint that a failing command would print.
   static func failed(_ subject: String, _ report: ErrorReport, advice: String? = nil) -> Diagnosis {
-    let pointsHere = report.hint?.contains("keytree doctor") ?? false
+    let pointsHere = report.hint?.contains(bytesOf: "keytree doctor") ?? false
     return .wrong(
       subject, report.message ?? "it failed", advice: advice ?? (pointsHere ? nil : report.hint))
   }

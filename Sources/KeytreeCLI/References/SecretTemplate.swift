@@ -1,4 +1,5 @@
 internal import CommandSupport
+internal import Encoding
 package import KeyringModel
 internal import Secrets
 
@@ -104,7 +105,7 @@ package struct SecretTemplate {
     let words = String(decoding: inside, as: UTF8.self).lowercased()
       .split(whereSeparator: \.isWhitespace)
     guard let first = words.first else { return false }
-    if words.contains(where: { $0.contains(ItemReference.scheme) }) { return true }
+    if words.contains(where: { $0.contains(bytesOf: ItemReference.scheme) }) { return true }
     // Names of variables, such as `keytree_version`, belong to other programs.
     let name = first.prefix { $0.isLetter || $0.isNumber || $0 == "_" || $0 == "-" }
     if name == "keytree" { return true }

@@ -88,7 +88,7 @@ struct DesktopInstallation {
       \(mark)
       [D-BUS Service]
       Name=\(SecretServiceCommand.defaultName)
-      Exec=\(command.replacing("\\", with: "\\\\"))
+      Exec=\(command.replacing(bytesOf: "\\", with: "\\\\"))
       SystemdService=\(unitName)
 
       """
@@ -122,7 +122,8 @@ struct DesktopInstallation {
 
   /// Quotes a word as systemd reads it (systemd.service(5), "Command lines"; systemd.unit(5), "Specifiers").
   private static func unitWord(_ word: String, isCommand: Bool = false) -> String {
-    let quoted = word.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("%", with: "%%")
-    return "\"" + (isCommand ? quoted.replacing("$", with: "$$") : quoted) + "\""
+    let escaped = word.replacing(bytesOf: "\\", with: "\\\\").replacing(bytesOf: "\"", with: "\\\"")
+    let quoted = escaped.replacing(bytesOf: "%", with: "%%")
+    return "\"" + (isCommand ? quoted.replacing(bytesOf: "$", with: "$$") : quoted) + "\""
   }
 }

@@ -1,4 +1,5 @@
 internal import CSystem
+internal import Encoding
 internal import Glibc
 
 /// The file at the path of an agent's socket that redirects gpg to another socket (libassuan's redirection).
@@ -25,7 +26,7 @@ struct AgentRedirect: Sendable, Equatable {
   func point(to socket: String) throws(EngineError) {
     let socket = Self.end(of: socket)
     // libassuan replaces `${NAME}` by an environment variable, and reads one line.
-    guard !socket.contains("${"), !socket.utf8.contains(UInt8(ascii: "\n")) else {
+    guard !socket.contains(bytesOf: "${"), !socket.utf8.contains(UInt8(ascii: "\n")) else {
       throw .agentUnreachable(detail: "the agent's socket has a name that cannot be redirected to")
     }
     if let end = path.utf8.lastIndex(of: UInt8(ascii: "/")) {

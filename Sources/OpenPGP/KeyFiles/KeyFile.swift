@@ -1,4 +1,5 @@
 internal import CGPGME
+internal import Encoding
 package import KeyringModel
 
 /// The public key of one person as a file, read by GnuPG and reduced to its minimal form.
@@ -73,6 +74,6 @@ package struct KeyFile: Sendable {
     let isNew = first & 0xC0 == 0xC0
     let tag = isNew ? first & 63 : first >> 2 & 15
     if first & 0x80 != 0, tag == 5 || tag == 7 { return true }
-    return String(decoding: bytes, as: UTF8.self).contains("BEGIN PGP PRIVATE KEY BLOCK")
+    return ByteSearch.contains(bytes, Array("BEGIN PGP PRIVATE KEY BLOCK".utf8))
   }
 }

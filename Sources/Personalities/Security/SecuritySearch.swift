@@ -1,5 +1,6 @@
 internal import CommandSupport
 internal import Credentials
+internal import Encoding
 internal import Keyring
 internal import KeyringModel
 internal import Terminal
@@ -157,7 +158,7 @@ extension SecurityCall {
   ///
   /// - Throws: `SecurityFailure` with a usage status for an invalid port.
   func port() throws -> Int64? {
-    guard command.letters.contains("P:"), let bytes = options.bytes("P") else { return nil }
+    guard command.letters.contains(bytesOf: "P:"), let bytes = options.bytes("P") else { return nil }
     guard let number = Int64(String(decoding: bytes, as: UTF8.self)), (0...65535).contains(number) else {
       throw SecurityFailure(.usage, ["security: -P takes a number from 0 to 65535"])
     }

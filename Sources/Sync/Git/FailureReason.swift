@@ -1,3 +1,5 @@
+internal import Encoding
+
 /// The lines in the diagnostics of git that say why a command failed.
 ///
 /// The last line is often only the consequence: "Could not read from remote repository", followed by advice. The reason
@@ -39,7 +41,7 @@ enum FailureReason {
       } else if !prefixes.contains(where: line.hasPrefix) {
         // The program that git has started, such as ssh, writes its reason just before git reports the failure.
         let next = lines.dropFirst(number + 1).first
-        guard let next, next.contains(consequences[0]), isMessage(line) else { continue }
+        guard let next, next.contains(bytesOf: consequences[0]), isMessage(line) else { continue }
       }
       if found.last != line { found.append(line) }
     }
@@ -66,7 +68,8 @@ enum FailureReason {
   }
 
   private static func isConsequence(_ line: Substring) -> Bool {
-    line.hasPrefix("hint:") || line.hasPrefix("warning:") || consequences.contains { line.contains($0) }
+    line.hasPrefix("hint:") || line.hasPrefix("warning:")
+      || consequences.contains { line.contains(bytesOf: $0) }
   }
 
   /// Returns true if a line has words, and is not a line of a frame or of progress.

@@ -1,3 +1,4 @@
+internal import Encoding
 internal import FileSystem
 package import Subprocess
 
@@ -165,13 +166,15 @@ package struct Git: Sendable {
     let command = Self.command(in: arguments)
     guard case .exited(let status) = outcome.ending else { return .timedOut(command: command) }
     // With LC_ALL=C these are git's original messages, which have not changed for many versions.
-    if message.contains("detected dubious ownership") { return .unsafeOwner(path: folder) }
+    if message.contains(bytesOf: "detected dubious ownership") { return .unsafeOwner(path: folder) }
     // A message of git or of zlib.
-    if message.lowercased().contains("out of memory"), let memoryLimit {
+    if message.lowercased().contains(bytesOf: "out of memory"), let memoryLimit {
       return .tooMuchMemory(command: command, limit: memoryLimit)
     }
-    if message.contains("not a git repository") { return .notARepository(path: folder) }
-    if message.contains(".lock': File exists") { return .locked(path: Self.quoted(in: message) ?? folder) }
+    if message.contains(bytesOf: "not a git repository") { return .notARepository(path: folder) }
+    if message.contains(bytesOf: ".lock': File exists") {
+      return .locked(path: Self.quoted(in: message) ?? folder)
+    }
     return .failed(command: command, status: status, message: FailureReason.text(in: outcome.errors))
   }
 

@@ -1,3 +1,4 @@
+internal import Encoding
 internal import Subprocess
 
 /// The remote branch that a store is synchronized with.
@@ -61,7 +62,7 @@ package struct Remote: Sendable, Equatable {
     let outcome = try git.outcome(of: arguments)
     if outcome.succeeded { return try git.commit(fetched) }
     let message = String(decoding: outcome.errors.prefix(4096), as: UTF8.self)
-    if message.contains("couldn't find remote ref") { return nil }
+    if message.contains(bytesOf: "couldn't find remote ref") { return nil }
     throw git.failure(arguments, outcome)
   }
 
@@ -86,12 +87,12 @@ package struct Remote: Sendable, Equatable {
       return true
     }
     let lines = String(decoding: outcome.output, as: UTF8.self).split(separator: "\n")
-    if lines.contains(where: { $0.hasPrefix("!") && $0.contains("[rejected]") }) { return false }
+    if lines.contains(where: { $0.hasPrefix("!") && $0.contains(bytesOf: "[rejected]") }) { return false }
     // If two clones push at the same moment, one of them finds the reference locked or changed.
-    let refusals = lines.filter { $0.hasPrefix("!") && $0.contains("[remote rejected]") }
+    let refusals = lines.filter { $0.hasPrefix("!") && $0.contains(bytesOf: "[remote rejected]") }
     let isRace = { (line: Substring) in
       ["failed to update ref", "cannot lock ref", "incorrect old value provided"].contains {
-        line.contains($0)
+        line.contains(bytesOf: $0)
       }
     }
     if !refusals.isEmpty, refusals.allSatisfy(isRace) { return false }
@@ -122,7 +123,7 @@ package struct Remote: Sendable, Equatable {
   /// Returns true if an address is a path (git-fetch(1), "Git URLs").
   package static func isPath(_ address: String) -> Bool {
     if address.hasPrefix("file://") { return true }
-    return !address.contains("://") && !address.prefix { $0 != "/" }.contains(":")
+    return !address.contains(bytesOf: "://") && !address.prefix { $0 != "/" }.contains(":")
   }
 
   /// Returns the command to run on the remote side for a repository on this machine, without the programs that its own

@@ -1,3 +1,4 @@
+internal import Encoding
 internal import FileSystem
 internal import Glibc
 package import Secrets
@@ -136,7 +137,7 @@ package struct Clipboard {
     }
     guard let kinds, !kinds.isEmpty else { return false }
     let words = String(decoding: kinds, as: UTF8.self).uppercased()
-    return !["TEXT", "STRING"].contains { words.contains($0) }
+    return !["TEXT", "STRING"].contains { words.contains(bytesOf: $0) }
   }
 
   /// True if the content of the clipboard can be read.
@@ -160,7 +161,7 @@ package struct Clipboard {
   /// Returns true if wl-copy can mark content as sensitive, which version 2.3 introduced.
   private func isMarkKnown() -> Bool {
     let help = list("wl-copy", ["--help"]) ?? []
-    return String(decoding: help, as: UTF8.self).contains("--sensitive")
+    return String(decoding: help, as: UTF8.self).contains(bytesOf: "--sensitive")
   }
 
   /// Returns output of a program that is not the clipboard's content, or nil if the program fails.

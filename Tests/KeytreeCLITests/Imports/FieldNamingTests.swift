@@ -23,6 +23,17 @@ struct FieldNamingTests {
     #expect(FieldNaming.name(for: label) == name)
   }
 
+  @Test(
+    "the number of a field is at the end of its name",
+    arguments: [
+      ("url", "url", 1), ("url-1", "url-1", 1), ("url-2", "url", 2), ("url-02", "url-02", 1),
+      ("url-99", "url", 99),
+      ("url-100", "url-100", 1), ("-5", "-5", 1), ("a--5", "a-", 5), ("a-+5", "a-+5", 1), ("a-", "a-", 1),
+    ])
+  func parts(name: String, base: String, number: Int) {
+    #expect(FieldNaming.parts(of: name) == (base, number))
+  }
+
   @Test("the name of an imported field is valid, whatever the label and the number are", arguments: labels)
   func valid(label: String) {
     let names = Array(FieldNaming.candidates(ImportPart.column(label).field.name))
