@@ -26,10 +26,16 @@ package struct WorkerPool: Sendable {
   package func map<T: Sendable, E: Error>(
     _ count: Int, _ body: @escaping @Sendable (Int) throws(E) -> T
   ) throws(E) -> [T] {
+    if min(workers, count) <= 1 {
+      // The first use of `Job` makes the runtime search all protocol conformances, which `get` need not wait for.
+      var results: [T] = []
+      for number in 0..<count { results.append(try body(number)) }
+      return results
+    }
     let job = Job(count: count, workers: workers, body)
     var threads: [WorkerThread] = []
     // The calling thread is one of the workers. If no other thread can be created, it does all the work.
-    for _ in 1..<max(1, min(workers, count)) {
+    for _ in 1..<min(workers, count) {
       guard let thread = WorkerThread({ job.run() }) else { break }
       threads.append(thread)
     }

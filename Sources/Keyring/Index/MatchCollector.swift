@@ -86,6 +86,8 @@ struct MatchCollector: Sendable {
   /// Removes duplicate records for a path, which a merge by plain git may leave. Until the index is rebuilt, the record
   /// that was modified last is used.
   private static func removingDuplicates(_ records: [ItemRecord]) -> [ItemRecord] {
+    // The first use of a dictionary with integers as keys makes the runtime search all protocol conformances.
+    if records.count < 2 { return records }
     // Two records with the same path have the same name. Computing a path takes longer than hashing a name, so it is
     // computed only for records with the same hash.
     var numbers: [Int: [Int]] = [:]

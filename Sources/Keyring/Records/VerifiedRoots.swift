@@ -12,7 +12,9 @@ final class VerifiedRoots: Sendable {
   private let folder: String
   private let keyFiles: [Fingerprint: ContentDigest]
   private let known = Mutex<[ContentDigest: Fingerprint]>([:])
-  private let loaded = Mutex<Set<UInt8>>([])
+  /// Element *n* is true if file *n* was read. An array, because the first use of a set with another element type makes
+  /// the runtime search all protocol conformances of the program.
+  private let isLoaded = Mutex(Array(repeating: false, count: 256))
 
   /// The largest file that is read, in bytes: about 40,000 entries.
   private static let sizeLimit = 8 << 20
@@ -62,7 +64,11 @@ final class VerifiedRoots: Sendable {
   private func file(_ number: UInt8) -> String { "\(folder)/\(Hexadecimal.text([number]))" }
 
   private func load(_ number: UInt8) {
-    guard loaded.withLock({ $0.insert(number).inserted }) else { return }
+    let isKnown = isLoaded.withLock { isLoaded in
+      defer { isLoaded[Int(number)] = true }
+      return isLoaded[Int(number)]
+    }
+    if isKnown { return }
     guard let tree = try? FileTree(at: base),
       let bytes = try? tree.read(file(number), limit: Self.sizeLimit)
     else { return }

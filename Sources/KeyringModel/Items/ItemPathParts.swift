@@ -8,7 +8,8 @@ struct ItemPathParts {
   private(set) var isLossy = false
 
   init(_ key: PrimaryKey) {
-    var shown: Set<AttributeName> = []
+    // At most five names. The first set of them would make the runtime search all protocol conformances.
+    var shown: [AttributeName] = []
     container = show(
       ItemPathParts.container(
         key.itemClass.containerNames.lazy.compactMap { key[$0] }.first, of: key.itemClass))
@@ -23,11 +24,11 @@ struct ItemPathParts {
       // confused.
       if let word = ItemPathParts.shownProtocol(key[.protocol]) {
         name += [UInt8(ascii: "+")] + word
-        shown.insert(.protocol)
+        shown.append(.protocol)
       }
       if case .integer(let port)? = key[.port], port > 0 {
         name += "+\(port)".utf8
-        shown.insert(.port)
+        shown.append(.port)
       }
     case .certificate:
       name = show(ItemPathParts.legible(key[.serialNumber]))
@@ -40,7 +41,7 @@ struct ItemPathParts {
       isLossy = true
     }
     if ItemPath.looksLikeFile(name) { isLossy = true }
-    shown.insert(.field)
+    shown.append(.field)
     let isHidden = key.values.contains { !shown.contains($0.name) }
     if isHidden || key.isSynchronizable || !key.group.hasSameBytes(as: GroupName.default) {
       isLossy = true
