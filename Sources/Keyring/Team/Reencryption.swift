@@ -28,12 +28,25 @@ struct Reencryption: Sendable {
 
     /// The verified record.
     var record: ItemRecord { verified.record }
+
+    /// Distinguishes a conflict copy from an item with the same record.
+    var name: Name { Name(line: verified.file.line, isCopy: copy != nil) }
+  }
+
+  /// The name of an outdated item or conflict copy.
+  struct Name: Hashable, Sendable {
+    let line: [UInt8]
+    let isCopy: Bool
   }
 
   /// The new version of an outdated item.
   struct Piece: Sendable {
     let outdated: Outdated
     let item: PreparedItem
+    /// The version of a conflict copy that may have duplicates; nil for everything else.
+    var version: CopyVersion?
+    /// Other conflict copies of the same version, which the new copy replaces as well.
+    var duplicates: [Name] = []
   }
 
   /// The result of preparing one item.
@@ -90,7 +103,9 @@ struct Reencryption: Sendable {
         candidates.append((try keyring.storedItem(of: copy).verified, copy))
       } catch {
         // Nobody can read a copy whose encrypted file is missing. `check` reports it.
-        guard case .itemDamaged(_, .missing) = error else { throw error }
+        if case .itemDamaged(_, .missing) = error { continue }
+        // It was resolved just now.
+        guard error == .itemNotFound else { throw error }
       }
     }
     let expected = try recipients(ofGroups: Set(candidates.map(\.verified.record.group)))
@@ -175,6 +190,7 @@ struct Reencryption: Sendable {
   ) throws(KeyringError) -> [Piece] {
     let cache = keepsMessages ? ReencryptedMessageCache(keyring) : nil
     defer { cache?.finish() }
+    let versions = CopyVersions(of: items)
     var outcomes: [Outcome] = []
     var isUnlocked = false
     let pool = WorkerPool(workers: keyring.host.workers, startsPrograms: true)
@@ -183,7 +199,7 @@ struct Reencryption: Sendable {
       let done = outcomes.count
       let count = isUnlocked ? min(Self.portion, items.count - done) : 1
       outcomes += try pool.map(count) { (number) throws(KeyringError) -> Outcome in
-        let outcome = try prepare(items[done + number], cache)
+        let outcome = try prepare(items[done + number], cache, versions)
         counter.step()
         return outcome
       }
@@ -201,37 +217,76 @@ struct Reencryption: Sendable {
     if let first = failed.first {
       throw .team(.cannotReencrypt(failed.prefix(10).map(\.0), count: failed.count, reason: first.1.reason))
     }
-    return pieces
+    return Self.joiningDuplicates(pieces)
   }
 
-  private func prepare(_ outdated: Outdated, _ cache: ReencryptedMessageCache?) throws(KeyringError)
-    -> Outcome
-  {
+  /// Joins new conflict copies of the same version.
+  ///
+  /// Each member who re-encrypts a copy creates a new file, and a merge keeps all of them, so their number would double
+  /// with each change of the group. Existing copies never replace each other: if two members each kept another one, a
+  /// merge would remove both.
+  private static func joiningDuplicates(_ pieces: [Piece]) -> [Piece] {
+    var result: [Piece] = []
+    var known: [CopyVersion: Int] = [:]
+    for piece in pieces {
+      if let version = piece.version {
+        if let same = known[version] {
+          result[same].duplicates.append(piece.outdated.name)
+          continue
+        }
+        known[version] = result.count
+      }
+      result.append(piece)
+    }
+    return result
+  }
+
+  private func prepare(
+    _ outdated: Outdated, _ cache: ReencryptedMessageCache?, _ versions: CopyVersions
+  ) throws(KeyringError) -> Outcome {
     let record = outdated.record
     let reader = ItemReader(keyring: keyring)
     do throws(KeyringError) {
-      let stored =
-        if let copy = outdated.copy { try keyring.storedItem(of: copy) } else {
-          try reader.stored(at: record.path, isLocal: record.isLocal)
-        }
-      guard let stored, stored.verified.file == outdated.verified.file else { return .overtaken }
+      guard let stored = try stored(outdated), stored.verified.file == outdated.verified.file else {
+        return .overtaken
+      }
+      // This user's signature makes the new version valid, so the previous signer must be one of the readers.
+      try reader.requireSignerAmongReaders(of: stored)
       guard outdated.needsEncryption else {
-        // This user's signature would make the item valid, so the previous signer must be one of its readers.
-        try reader.requireSignerAmongReaders(of: stored)
         return .prepared(
           Piece(outdated: outdated, item: PreparedItem(record: record, message: stored.message)))
       }
+      let mayHaveDuplicates = versions.mayHaveDuplicates(outdated)
       let name = ReencryptedMessageCache.name(of: record, for: successor.policy.groups[record.group] ?? [])
-      if let message = cache?.message(name), successor.isSealed(message, to: record.group) {
+      // Only a decrypted copy can be compared with others.
+      if !mayHaveDuplicates, let message = cache?.message(name),
+        successor.isSealed(message, to: record.group)
+      {
         return .prepared(Piece(outdated: outdated, item: PreparedItem(record: record, message: message)))
       }
-      let item = try ItemEncryptor(keyring: successor).prepare(record, secret: try reader.secret(of: stored))
+      let secret = try reader.secret(of: stored)
+      let item = try ItemEncryptor(keyring: successor).prepare(record, secret: secret)
       cache?.keep(item.message, name)
-      return .prepared(Piece(outdated: outdated, item: item))
+      let version = mayHaveDuplicates ? versions.version(of: record, secret) : nil
+      return .prepared(Piece(outdated: outdated, item: item, version: version))
     } catch {
       guard error.isAboutOneItem else { throw error }
       if leaves(outdated, after: error) { return .left }
       return .failed(record.reference, error)
+    }
+  }
+
+  /// Returns the files of an outdated item as they are now, or nil if they do not exist any more.
+  private func stored(_ outdated: Outdated) throws(KeyringError) -> StoredItem? {
+    guard let copy = outdated.copy else {
+      return try ItemReader(keyring: keyring).stored(
+        at: outdated.record.path, isLocal: outdated.record.isLocal)
+    }
+    do throws(KeyringError) {
+      return try keyring.storedItem(of: copy)
+    } catch {
+      guard error == .itemNotFound else { throw error }
+      return nil
     }
   }
 
@@ -250,34 +305,53 @@ struct Reencryption: Sendable {
   /// Writes new versions to the store. Items that were changed or added since are prepared here.
   ///
   /// - Parameter addsReaders: True to include items that a member of their group cannot decrypt yet.
-  /// - Returns: The number of updated items.
+  /// - Returns: The number of updated items and conflict copies, with the copies that were joined with others.
   func place(
     _ pieces: [Piece], of groups: Set<String>? = nil, addsReaders: Bool = true,
     in changes: inout WriteTransaction
   ) throws(KeyringError) -> Int {
     // An item that is added concurrently has to be re-encrypted as well.
     changes.dependOnSearch()
-    let known = Dictionary(pieces.map { ($0.outdated.verified.file.line, $0) }) { first, _ in first }
+    let all = try outdated(in: groups).filter { addsReaders || !$0.lacksReaders }
+    let prepared = try complete(pieces, for: all)
+    // A copy is removed only if the one that replaces it is written.
+    let duplicates = Set(prepared.values.flatMap(\.duplicates))
     var count = 0
-    for outdated in try outdated(in: groups) where addsReaders || !outdated.lacksReaders {
-      let piece: Piece
-      if let prepared = known[outdated.verified.file.line], prepared.outdated.verified == outdated.verified {
-        piece = prepared
-      } else {
-        guard let fresh = try prepare([outdated], keepsMessages: false, progress: { _, _ in }).first else {
-          if keyring.trusted.isReplacing, outdated.isSigned { continue }
+    for outdated in all {
+      if let piece = prepared[outdated.name] {
+        if let copy = outdated.copy {
+          changes.put(piece.item, replacing: copy)
+        } else if try !changes.reseal(piece.item, of: outdated.verified) {
           throw .itemDamaged(outdated.record.reference, .notAsRecorded)
         }
-        piece = fresh
-      }
-      if let copy = outdated.copy {
-        changes.put(piece.item, replacing: copy)
-      } else if try !changes.reseal(piece.item, of: outdated.verified) {
+      } else if duplicates.contains(outdated.name), let copy = outdated.copy {
+        for file in copy.files { changes.removeFile(file) }
+      } else if keyring.trusted.isReplacing, outdated.isSigned {
+        continue
+      } else {
         throw .itemDamaged(outdated.record.reference, .notAsRecorded)
       }
       count += 1
     }
     return count
+  }
+
+  /// Returns the given pieces that still apply, and new pieces for the outdated items that none of them replaces.
+  private func complete(
+    _ pieces: [Piece], for all: [Outdated]
+  ) throws(KeyringError) -> [Name: Piece] {
+    let current = Dictionary(all.map { ($0.name, $0.verified) }) { first, _ in first }
+    var complete: [Name: Piece] = [:]
+    for piece in pieces where current[piece.outdated.name] == piece.outdated.verified {
+      complete[piece.outdated.name] = piece
+    }
+    let done = Set(complete.keys).union(complete.values.flatMap(\.duplicates))
+    let missing = all.filter { !done.contains($0.name) }
+    if missing.isEmpty { return complete }
+    for piece in try prepare(missing, keepsMessages: false, progress: { _, _ in }) {
+      complete[piece.outdated.name] = piece
+    }
+    return complete
   }
 }
 
