@@ -25,8 +25,7 @@ fi
 : "${SOURCE_DATE_EPOCH:=$(stat -c %Y CHANGELOG.md)}"
 export SOURCE_DATE_EPOCH
 
-# Builds the command with the flags of the first command of the README. In addition, the program does not look for
-# libraries in its own folder, which is the folder with all programs after the installation.
+# Builds the command with the flags of the first command of the README.
 build_release() {
   # SwiftPM asks for the commit only when it makes the plan of the build, and would use the plan of an earlier commit.
   KEYTREE_COMMIT=$commit swift build -c release --product keytree --static-swift-stdlib --toolset .toolset.json \

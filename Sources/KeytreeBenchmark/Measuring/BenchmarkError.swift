@@ -17,7 +17,7 @@ enum BenchmarkError: Error {
     case .commandMissing(let path):
       """
       \(path) does not exist
-      hint: swift build -c release --static-swift-stdlib --toolset .toolset.json
+      hint: swift build -c release --static-swift-stdlib --toolset .toolset.json --disable-local-rpath
       """
     case .programMissing(let name): "\(name) is not installed"
     case .failed(let command, let status, let said): "\(command): \(status)\n\(said)"
