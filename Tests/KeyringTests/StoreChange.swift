@@ -6,7 +6,8 @@ import Testing
 
 /// A change to a store that has the items a (revision 1), b and c.
 enum StoreChange: CaseIterable {
-  case add, update, updateAttributes, updateLocal, keepHere, share, delete, rename, importMany, repair
+  case add, update, updateAttributes, updateLocal, keepHere, share, delete, rename
+  case importMany, repair, resolve
   case addLogin, updateLogin, renameLogin, deleteLogin
 
   /// True if the change is made to a login that already has fields.
@@ -31,6 +32,10 @@ enum StoreChange: CaseIterable {
       var item = NewItem.login("l.example", "me")
       item.isLocal = true
       try keyring.add(item, secret: SecretBytes(text: "old l"))
+    }
+    if self == .resolve {
+      let item = try #require(try keyring.find(Query(text: "a.example")).items.first)
+      _ = try keyring.keepAsConflictCopy(item, secret: SecretBytes(text: "copy a"))
     }
     if hasLogin { _ = try keyring.addAll(Self.login, secret: { SecretBytes(text: "old \($0)") }) }
     guard self == .repair else { return }
@@ -68,6 +73,7 @@ enum StoreChange: CaseIterable {
       let items = (0..<Self.importedItems).map { NewItem.login("host\($0).example", "me") }
       _ = try keyring.addAll(items, secret: { SecretBytes(text: "secret \($0)") })
     case .repair: _ = try keyring.repair()
+    case .resolve: try keyring.resolve(#require(try keyring.conflictCopies().first), keeping: .theirs)
     case .addLogin: _ = try keyring.addAll(Self.login, secret: { SecretBytes(text: "new \($0)") })
     case .updateLogin, .renameLogin, .deleteLogin: try performOnLogin(keyring, try item("f"))
     }
@@ -109,6 +115,9 @@ enum StoreChange: CaseIterable {
         after["internet-password/host\(number).example/me"] = "secret \(number)"
       }
     case .repair: after["internet-password/b.example/me"] = "old b"
+    case .resolve:
+      after["copy of internet-password/a.example/me"] = nil
+      after["internet-password/a.example/me"] = "copy a"
     case .addLogin, .updateLogin, .renameLogin, .deleteLogin:
       let fields = ["", "/note", "/otp", "/x-1"]
       for (number, field) in fields.enumerated() {
@@ -126,7 +135,7 @@ enum StoreChange: CaseIterable {
     return after
   }
 
-  /// Returns every item with its secret, read without faults.
+  /// Returns every item and conflict copy with its secret, read without faults.
   static func contents(of store: StandInStore) throws -> [String: String] {
     let keyring = try store.open()
     var contents: [String: String] = [:]
@@ -136,6 +145,9 @@ enum StoreChange: CaseIterable {
       let label = record.attributes[.label].map { ", \($0.text)" } ?? ""
       let place = record.isLocal ? ", here" : ""
       contents[record.path.text] = try keyring.text(of: record) + label + place
+    }
+    for copy in try keyring.conflictCopies() {
+      contents["copy of \(copy.record.path.text)"] = try keyring.secret(of: copy).text()
     }
     return contents
   }

@@ -183,7 +183,8 @@ struct SimulatedCommand {
       case .theirs: intent.old.formUnion([holder.map(text)].compactMap { $0 })
       case .both: break
       }
-      try keyring.resolve(copy, keeping: choice)
+      // This may have put the item at another path, where a later copy of it must not be resolved.
+      touched.formUnion(try keyring.resolve(copy, keeping: choice).map(\.path))
     }
   }
 

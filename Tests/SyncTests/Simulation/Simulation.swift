@@ -66,6 +66,7 @@ struct Simulation {
     _ action: SimulatedAction, at seat: SimulatedSeat, _ faults: FaultInjector?
   ) throws {
     let before = try world.texts(seat)
+    let records = try records(seat)
     var intent = SimulationIntent()
     var problem: (any Error)?
     log.append("\(commands) \(seat) \(action)")
@@ -84,6 +85,9 @@ struct Simulation {
     try report(problem, faults)
     if problem != nil, faults?.hasInjected ?? false { try? seat.recover() }
     try model.note(seat.number, before, try world.texts(seat), intent, isDone: problem == nil)
+    // A synchronization is checked at the end. The other actions encrypt nothing.
+    let encrypts: Set<SimulatedAction> = [.add, .replace, .rotate, .regroup, .undelete, .team, .reseal]
+    if problem == nil, encrypts.contains(action) { try checkReaders(seat, since: records) }
   }
 
   /// Counts a result, and throws an error that the program must not report without a fault. A command may be refused,
