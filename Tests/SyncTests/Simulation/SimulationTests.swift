@@ -19,9 +19,8 @@ import Testing
   /// The number of commands for each seed of the long test.
   private static let length = environment["KEYTREE_SIMULATION_COMMANDS"].flatMap { Int($0) } ?? 50
 
-  @Test(arguments: 1...2 as ClosedRange<UInt64>)
-  func `nothing is lost in an hour of random commands`(seed: UInt64) throws {
-    var simulation = Simulation(seed: seed, in: try SimulatedWorld())
+  @Test func `nothing is lost in an hour of random commands`() throws {
+    var simulation = Simulation(seed: 1, in: try SimulatedWorld())
     try simulation.run(60)
   }
 
