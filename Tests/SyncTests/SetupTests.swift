@@ -96,14 +96,15 @@ struct SetupTests {
 
   @Test func `the program is called by its name if that finds it, else by its quoted path`() throws {
     let world = try PlainRepository()
-    let program = "\(world.path)/it's 100%/keytree"
-    try world.write("", to: "it's 100%/keytree")
+    let program = "\(world.path)/it's 100%\u{301}/keytree"
+    try world.write("", to: "it's 100%\u{301}/keytree")
     _ = unsafe chmod(program, 0o700)
     let repository = try world.repository(prefix: "")
     _ = try RepositorySetup(program: program, searchPath: "/usr/bin").apply(to: repository)
     let driver = try world.git(["config", "merge.keytree-item.driver"])
-    #expect(driver == "'\(world.path)/it'\\''s 100%%/keytree' merge-driver item %O %A %B %P\n")
-    _ = try RepositorySetup(program: program, searchPath: "\(world.path)/it's 100%").apply(to: repository)
+    #expect(driver == "'\(world.path)/it'\\''s 100%%\u{301}/keytree' merge-driver item %O %A %B %P\n")
+    _ = try RepositorySetup(program: program, searchPath: "\(world.path)/it's 100%\u{301}").apply(
+      to: repository)
     #expect(
       try world.git(["config", "merge.keytree-item.driver"]) == "keytree merge-driver item %O %A %B %P\n")
   }

@@ -194,7 +194,7 @@ package struct DockerCredentialHelper {
   /// Returns the endpoints that a URL can mean. Without a scheme `https` comes first, because docker uses it by
   /// default.
   private func endpoints(of serverURL: [UInt8]) throws -> [Endpoint] {
-    let hasScheme = String(decoding: serverURL, as: UTF8.self).contains(bytesOf: "://")
+    let hasScheme = ByteSearch.contains(serverURL, Array("://".utf8))
     let found = (hasScheme ? ["https"] : ["https", "http"]).compactMap { scheme in
       Endpoint(registry: serverURL, scheme: scheme)
     }

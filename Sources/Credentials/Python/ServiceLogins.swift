@@ -42,7 +42,7 @@ package struct ServiceLogins {
     if let record = try item.find() {
       return (record.attributes[.account]?.contentBytes ?? [], try item.secret(of: record), record.reference)
     }
-    guard String(decoding: service, as: UTF8.self).contains(bytesOf: "://"),
+    guard ByteSearch.contains(service, Array("://".utf8)),
       let endpoint = Endpoint(url: service, scheme: "")
     else { return nil }
     let server = Endpoint(scheme: endpoint.scheme, host: endpoint.host)
@@ -76,7 +76,7 @@ package struct ServiceLogins {
 
   /// Returns the generic password of a service. The parts of a URL that may be secret are removed.
   private func item(_ service: [UInt8], _ account: [UInt8]?) -> ServiceItem {
-    let isURL = String(decoding: service, as: UTF8.self).contains(bytesOf: "://")
+    let isURL = ByteSearch.contains(service, Array("://".utf8))
     return ServiceItem(
       keyring: keyring, service: AttributeValue(text: isURL ? Endpoint.publicURL(service) : service),
       account: account.map { AttributeValue(text: $0) })

@@ -1,3 +1,4 @@
+internal import Encoding
 internal import Glibc
 
 /// Caches the version of a gpg, so that not every process has to run it.
@@ -31,7 +32,8 @@ enum VersionFile {
   ///   - path: The program.
   ///   - folder: The folder of the cache; created if it is missing.
   static func remember(_ version: String, of path: String, in folder: String) {
-    guard let identity = identity(of: path), !path.contains("\n"), !version.contains("\n") else { return }
+    guard let identity = identity(of: path), !path.contains(bytesOf: "\n"), !version.contains(bytesOf: "\n")
+    else { return }
     do {
       try PrivateFolder.make(folder)
       try SmallFile.write(Array("\(path)\n\(identity)\n\(version)\n".utf8), to: "\(folder)/\(name)")

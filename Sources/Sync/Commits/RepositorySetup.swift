@@ -28,7 +28,7 @@ package struct RepositorySetup {
     let isKnown = found != nil && found == RealPath.of(program)
     let command = isKnown ? "keytree" : program.shellQuoted
     // Git replaces sequences that start with a percent sign in the command of a merge driver.
-    let driver = command.split(separator: "%", omittingEmptySubsequences: false).joined(separator: "%%")
+    let driver = command.replacing(bytesOf: "%", with: "%%")
     var settings: [(String, String)] = []
     for kind in ["index", "item", "record"] {
       settings += [

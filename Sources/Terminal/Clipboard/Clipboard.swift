@@ -160,8 +160,7 @@ package struct Clipboard {
 
   /// Returns true if wl-copy can mark content as sensitive, which version 2.3 introduced.
   private func isMarkKnown() -> Bool {
-    let help = list("wl-copy", ["--help"]) ?? []
-    return String(decoding: help, as: UTF8.self).contains(bytesOf: "--sensitive")
+    ByteSearch.contains(list("wl-copy", ["--help"]) ?? [], Array("--sensitive".utf8))
   }
 
   /// Returns output of a program that is not the clipboard's content, or nil if the program fails.
