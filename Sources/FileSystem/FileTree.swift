@@ -166,9 +166,7 @@ package final class FileTree: Sendable {
       try write(bytes, to: file, path: path)
       if permissions != 0o600, fchmod(file, permissions) != 0 { throw .current("chmod", path) }
       if !isSynchronized { return }
-      try announce(.synchronize, path)
-      // No retry after a failure: the kernel may have dropped the pages and would then report success.
-      guard fsync(file) == 0 else { throw .current("fsync", path) }
+      try synchronize(file, path: path)
     }
   }
 
@@ -193,6 +191,13 @@ package final class FileTree: Sendable {
       written += count
     }
     if let failure { throw FileError("write", path, .system(failure)) }
+  }
+
+  /// Flushes an open file to disk, subject to the fault plan.
+  package func synchronize(_ file: Int32, path: String) throws(FileError) {
+    try announce(.synchronize, path)
+    // No retry after a failure: the kernel may have dropped the pages and would then report success.
+    guard fsync(file) == 0 else { throw .current("fsync", path) }
   }
 
   /// Moves a file to another path, replacing a file there. Missing parent folders of the new path are created.

@@ -1,3 +1,4 @@
+import FileSystem
 import Glibc
 import Keyring
 import KeyringModel
@@ -43,6 +44,15 @@ import TestSupport
     #expect(keyring.distrust == .changed(generation: 1, pinned: 1))
     #expect(try keyring.text(of: record) == "s")
     #expect(try !keyring.check().isClean)
+  }
+
+  @Test func `a policy with a second name outside .keytree is refused`() throws {
+    let store = StandInStore()
+    try store.create()
+    #expect(try store.tree().link(StoreLayout.policy, to: "other.json"))
+    #expect(throws: KeyringError.file(FileError("open", StoreLayout.policy, .hasOtherNames))) {
+      try store.open()
+    }
   }
 
   @Test func `a policy that changes while a keyring is open stops its next write`() throws {

@@ -145,7 +145,7 @@ extension Keyring {
         try tree.makeDirectory(folder)
       }
       for (path, bytes) in content {
-        try tree.replaceFile(path, with: bytes, temporary: "\(StoreLayout.work)/new")
+        try tree.replaceFile(path, with: bytes, temporary: StoreLayout.creationTemporary)
       }
       try tree.synchronizeDirectory("")
     }

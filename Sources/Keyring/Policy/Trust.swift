@@ -87,6 +87,7 @@ public struct Trust: Sendable {
     faults: FaultPlan? = nil
   ) throws(KeyringError) {
     let tree = try StoreFolder.open(path)
+    try TrustedPolicy.removeSecondNames(in: tree, timeout: host.lockTimeout)
     let (bytes, policy) = try TrustedPolicy.read(in: tree)
     let keys = try TrustedPolicy.keys(of: policy, in: tree)
     let signature = try files { () throws(FileError) in

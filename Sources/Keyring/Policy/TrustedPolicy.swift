@@ -109,22 +109,42 @@ struct TrustedPolicy: Sendable {
     }
   }
 
-  /// Reads the trusted policy like `init(in:stateBase:)`, after finishing an interrupted transaction if the policy is
-  /// not the accepted one: the policy may be in place before its signature and key files.
+  /// Reads the trusted policy like `init(in:stateBase:)`. If the policy is not the accepted one, finishes an interrupted
+  /// transaction first, because the policy may be in place before its signature and key files. Also removes the
+  /// temporary names of its files that a power cut has left.
   ///
   /// - Throws: The errors of `init(in:stateBase:)`; `KeyringError.busy`, `.transactionUnknown`.
   static func settled(in tree: FileTree, host: HostContext) throws(KeyringError) -> TrustedPolicy {
     for _ in 0..<3 {
       let before = try ReaderSnapshot(of: tree)
       if before.isPending, isPolicyPending(in: tree) { break }
-      let trusted = try TrustedPolicy(in: tree, stateBase: host.stateBase)
+      let trusted: TrustedPolicy
+      do {
+        trusted = try TrustedPolicy(in: tree, stateBase: host.stateBase)
+      } catch .file(let error) where error.reason == .hasOtherNames {
+        guard try hasTemporaryNames(in: tree) else { throw .file(error) }
+        break
+      }
+      if try hasSecondNames(in: tree, ofKeys: trusted.distrust != nil) { break }
       // A reader finishes a transaction only if it has to.
       if trusted.distrust == nil { return trusted }
       // A writer may have replaced only some of the files when they were read.
       if try ReaderSnapshot(of: tree) == before { return trusted }
     }
+    try recover(in: tree, timeout: host.lockTimeout)
+    return try TrustedPolicy(in: tree, stateBase: host.stateBase)
+  }
+
+  /// Removes the temporary names of the policy's files that a power cut has left.
+  ///
+  /// - Throws: `KeyringError.busy`, `.transactionUnknown`, or a file error.
+  static func removeSecondNames(in tree: FileTree, timeout: Double) throws(KeyringError) {
+    if try hasSecondNames(in: tree, ofKeys: true) { try recover(in: tree, timeout: timeout) }
+  }
+
+  private static func recover(in tree: FileTree, timeout: Double) throws(KeyringError) {
     do throws(KeyringError) {
-      let lock = try StoreLock(tree, timeout: host.lockTimeout)
+      let lock = try StoreLock(tree, timeout: timeout)
       try Transaction.recover(in: tree, under: lock)
     } catch {
       switch error {
@@ -133,7 +153,22 @@ struct TrustedPolicy: Sendable {
       default: throw error
       }
     }
-    return try TrustedPolicy(in: tree, stateBase: host.stateBase)
+  }
+
+  /// Returns true if the policy or its signature, and optionally a key file, has a second name that recovery can remove.
+  private static func hasSecondNames(in tree: FileTree, ofKeys: Bool) throws(KeyringError) -> Bool {
+    var paths = [StoreLayout.policy, StoreLayout.policySignature]
+    if ofKeys { paths += try files(tree.list(StoreLayout.keys)).map { "\(StoreLayout.keys)/\($0)" } }
+    for path in paths where try files(tree.status(path))?.links ?? 1 > 1 {
+      return try hasTemporaryNames(in: tree)
+    }
+    return false
+  }
+
+  /// Returns true if there are files that a writer has not finished.
+  private static func hasTemporaryNames(in tree: FileTree) throws(KeyringError) -> Bool {
+    if try !Transaction.pending(in: tree).isEmpty { return true }
+    return try files(tree.status(StoreLayout.creationTemporary)) != nil
   }
 
   /// Returns true if a committed but interrupted transaction replaces the policy.

@@ -74,12 +74,16 @@ package struct HistoryLock: ~Copyable {
       bytes: Array(bytes.prefix(max(0, count))), written: [facts.st_mtim.tv_sec, facts.st_mtim.tv_nsec])
   }
 
-  /// Writes a note for the next holder, in case this one is killed. Nothing is flushed to disk.
+  /// Writes a note for the next holder, in case this one is killed. The note is flushed to disk, because git's locks can
+  /// survive a power cut.
   ///
   /// - Throws: A file error.
   package func leaveNote(_ bytes: [UInt8]) throws(KeyringError) {
     try removeNote()
-    try files(tree.write(bytes, to: descriptor, path: path))
+    try files { () throws(FileError) in
+      try tree.write(bytes, to: descriptor, path: path)
+      try tree.synchronize(descriptor, path: path)
+    }
   }
 
   /// Removes the note.

@@ -17,6 +17,8 @@ package enum StoreLayout {
   package static let transactionPrefix = FileTree.transactionPrefix
   package static let quarantinePrefix = "quarantine-"
   package static let commit = "commit.json"
+  /// The temporary name of each file of a store that is being created.
+  static let creationTemporary = ".keytree/new"
   package static let gitAttributes = StoreName.gitAttributes
   package static let gitIgnore = StoreName.gitIgnore
 

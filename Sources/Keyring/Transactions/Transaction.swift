@@ -196,9 +196,15 @@ struct Transaction: ~Copyable {
 
   /// Completes interrupted transactions that were committed, and removes the others.
   ///
+  /// After a power cut, a file may still have its temporary name in addition to its final one, because some file
+  /// systems write the two directories of a rename separately. The temporary name is removed.
+  ///
   /// - Throws: `KeyringError.transactionDamaged` if a record cannot be read, `.transactionOutdated` if the store has
   ///   changed since the record was written, `.transactionUnknown` if a newer version wrote it, or a file error.
   static func recover(in tree: FileTree, under lock: borrowing StoreLock) throws(KeyringError) {
+    if try files(tree.status(StoreLayout.creationTemporary))?.kind == .regular {
+      try files(tree.remove(StoreLayout.creationTemporary))
+    }
     for folder in try pending(in: tree) {
       guard let record = try record(of: folder, in: tree) else {
         try files(discard(folder, in: tree))
