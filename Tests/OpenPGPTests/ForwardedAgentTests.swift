@@ -42,9 +42,19 @@ import Testing
   {
     let engine = Engine(near, people: [.alice, .bob])
     let (message, other) = (try engine.sealed(to: [.alice]), try engine.sealed(to: [.bob]))
-    #expect(throws: EngineError.self) { try engine.opened(other) }
+    #expect {
+      try engine.opened(other)
+    } throws: { error in
+      guard case EngineError.notARecipient = error else { return false }
+      return true
+    }
     #expect(try engine.opened(message) == Array("hello".utf8))
     far.stopAgent()
-    #expect(throws: EngineError.self) { try engine.opened(message) }
+    #expect {
+      try engine.opened(message)
+    } throws: { error in
+      guard case EngineError.agentUnreachable = error else { return false }
+      return true
+    }
   }
 }

@@ -205,7 +205,8 @@ package struct TracedPowerCut {
   /// The path of an argument below the folder; nil if it is elsewhere.
   private func path(_ call: SystemCall, at index: Int) -> String? {
     guard call.strings.indices.contains(index) else { return nil }
-    let base = call.folders.isEmpty ? nil : call.folders[min(index, call.folders.count - 1)]
+    let base =
+      call.descriptorPaths.isEmpty ? nil : call.descriptorPaths[min(index, call.descriptorPaths.count - 1)]
     return path(call.strings[index], in: base)
   }
 
@@ -238,13 +239,13 @@ private struct SystemCall {
   /// The quoted strings.
   let strings: [[UInt8]]
   /// The paths of the file descriptors among the arguments, without those of deleted files.
-  let folders: [String]
+  let descriptorPaths: [String]
 
   /// The number of the file descriptor that is the first argument; -1 if it is none.
   let descriptor: Int
 
   /// The path of the first file descriptor.
-  var file: String? { folders.first }
+  var file: String? { descriptorPaths.first }
 
   /// The last argument, if it is a number.
   var lastNumber: Int? {
@@ -284,7 +285,7 @@ private struct SystemCall {
     result = Int(value) ?? -1
     let arguments = text[line.index(after: open)...]
     descriptor = Int(arguments.prefix { $0.isNumber }) ?? -1
-    var (strings, folders): ([[UInt8]], [String]) = ([], [])
+    var (strings, paths): ([[UInt8]], [String]) = ([], [])
     var index = arguments.startIndex
     while index < arguments.endIndex {
       let closing: Character? =
@@ -300,10 +301,10 @@ private struct SystemCall {
       if closing == "\"" {
         strings.append(bytes)
       } else if !arguments[index...].hasPrefix("(deleted)") {
-        folders.append(String(decoding: bytes, as: UTF8.self))
+        paths.append(String(decoding: bytes, as: UTF8.self))
       }
     }
-    (self.strings, self.folders) = (strings, folders)
+    (self.strings, descriptorPaths) = (strings, paths)
   }
 
   /// The bytes of a text in which each byte is written as `\x` and two digits.
