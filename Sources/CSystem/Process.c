@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -29,7 +30,9 @@ int keytree_limit_memory(pid_t process, size_t size) {
 int keytree_synchronize_all(int descriptor) { return syncfs(descriptor); }
 
 // A signal handler gets only the signal number, so the descriptor has to be global.
-static volatile sig_atomic_t watcher = -1;
+static atomic_int watcher = -1;
+// The number of handlers that run now, on any thread.
+static atomic_int reports;
 static const int watched[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGCHLD};
 enum { watched_count = sizeof watched / sizeof watched[0] };
 static struct sigaction before[watched_count];
@@ -42,18 +45,23 @@ static void report(int number) {
   if (number != SIGCHLD) atomic_fetch_add(&all_requests, 1);
   if (number == SIGTERM || number == SIGHUP) atomic_fetch_add(&end_requests, 1);
   unsigned char byte = (unsigned char)number;
-  // The pipe is nonblocking. If it is full, the reader will wake up anyway.
-  ssize_t ignored = write(watcher, &byte, 1);
-  (void)ignored;
+  atomic_fetch_add(&reports, 1);
+  int descriptor = atomic_load(&watcher);
+  if (descriptor != -1) {
+    // The pipe is nonblocking. If it is full, the reader will wake up anyway.
+    ssize_t ignored = write(descriptor, &byte, 1);
+    (void)ignored;
+  }
+  atomic_fetch_sub(&reports, 1);
   errno = saved;
 }
 
 int keytree_signals_watch(int descriptor) {
-  if (watcher != -1) {
+  int none = -1;
+  if (!atomic_compare_exchange_strong(&watcher, &none, descriptor)) {
     errno = EBUSY;
     return -1;
   }
-  watcher = descriptor;
   struct sigaction action = {.sa_handler = report, .sa_flags = SA_RESTART};
   sigemptyset(&action.sa_mask);
   for (int i = 0; i < watched_count; i++) {
@@ -64,7 +72,10 @@ int keytree_signals_watch(int descriptor) {
 
 void keytree_signals_restore(void) {
   for (int i = 0; i < watched_count; i++) sigaction(watched[i], &before[i], NULL);
-  watcher = -1;
+  atomic_store(&watcher, -1);
+  // The caller closes the descriptor. A handler that has just read it must not write to the file that gets its number.
+  // A handler that starts later writes nothing, or to the pipe of the next watch, which takes it for a signal of its own.
+  while (atomic_load(&reports) > 0) sched_yield();
 }
 
 unsigned keytree_signals_count(int from_keyboard) {

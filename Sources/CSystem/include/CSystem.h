@@ -86,7 +86,7 @@ int keytree_synchronize_all(int descriptor);
 // nonblocking descriptor. Returns -1 with errno EBUSY if a watch is already active.
 int keytree_signals_watch(int descriptor);
 
-// Restores the signal actions that keytree_signals_watch replaced.
+// Restores the signal actions that keytree_signals_watch replaced. Afterwards no handler uses the descriptor.
 void keytree_signals_restore(void);
 
 // Returns the number of signals that watches have reported in this process: SIGTERM and SIGHUP, and those of the

@@ -25,8 +25,11 @@ package struct WorkerThread: Sendable {
     self.thread = thread
   }
 
-  /// Waits until the closure has returned. Must be called once.
+  /// Waits until the closure has returned. Either this or `detach()` must be called, once.
   package func join() { pthread_join(thread, nil) }
+
+  /// Lets the thread end without anyone waiting for it.
+  package func detach() { pthread_detach(thread) }
 
   /// The context passed to the thread.
   private final class Work: Sendable {

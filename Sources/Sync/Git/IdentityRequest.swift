@@ -2,6 +2,8 @@ internal import Keyring
 internal import Synchronization
 
 /// Asks git for the committer's identity on another thread while the change to commit is still being made.
+///
+/// If the answer is not needed after all, git may still run when the last reference is released.
 final class IdentityRequest: Sendable {
   private struct State: Sendable {
     var thread: WorkerThread?
@@ -21,6 +23,9 @@ final class IdentityRequest: Sendable {
     let thread = WorkerThread { [self] in answer() }
     state.withLock { $0.thread = thread }
   }
+
+  // `identity()` may not have been called. This does not join, because the last reference may be that of the thread.
+  deinit { state.withLock { $0.thread }?.detach() }
 
   /// Waits for the answer and returns it.
   ///
