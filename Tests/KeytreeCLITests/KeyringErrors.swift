@@ -132,6 +132,7 @@ enum KeyringErrors {
     (.engine(.wrongRecipients(expected: [], found: [], hint: evil), nil), .recipientUnusable),
     (.engine(.wrongRecipients(expected: [], found: [], hint: nil), nil), .recipientUnusable),
     (.engine(.agentUnreachable(detail: evil), nil), .cannotDecrypt),
+    (.engine(.restrictedAgent, item), .cancelled), (.engine(.restrictedAgent, nil), .cancelled),
     (.engine(.engineMissing(detail: evil), nil), .failure),
     (.engine(.engineTooOld(version: evil), nil), .failure),
     (.engine(.unsafeEngine(path: evil, reason: evil), nil), .failure),

@@ -178,6 +178,11 @@ extension ErrorReport {
         .cancelled, "\(unlocking): no prompt for its passphrase is possible",
         hint: "run the command on a terminal without `--no-input` (and with `GPG_TTY=$(tty)`), "
           + "or unlock the key first")
+    case .restrictedAgent:
+      self.init(
+        .cancelled, "\(unlocking): the GnuPG agent is reached over its restricted socket",
+        hint: "over this socket your key can be used only if the agent may prompt: not with `--no-input`, "
+          + "and not for items that ask each time")
     case .badPassphrase:
       self.init(
         .cannotDecrypt, "\(unlocking): the passphrase was wrong",

@@ -70,7 +70,7 @@ extension SecurityStatus {
     self =
       switch error {
       case .cancelled: .userCancelled
-      case .noPromptPossible: .interactionNotAllowed
+      case .noPromptPossible, .restrictedAgent: .interactionNotAllowed
       case .badPassphrase, .unusableKey(_, .noPassphrase): .authenticationFailed
       case .notARecipient, .corrupt, .alteredRecipients, .notEncrypted, .tooLarge, .message: .decode
       case .unusableKey(_, .onCard): .unimplemented

@@ -19,6 +19,7 @@ struct RoundTrip {
     switch failure {
     case nil: return (.ok("round trip", "a few bytes were encrypted, signed, decrypted and verified"), nil)
     case .noPromptPossible, .badPassphrase: return (withPassphrase(), failure)
+    case .restrictedAgent: return (overRestrictedSocket(), failure)
     case let error?: return (failed(error), error)
     }
   }
@@ -34,6 +35,26 @@ struct RoundTrip {
     case nil: return .ok("round trip", "a few bytes were encrypted and decrypted with your passphrase")
     case .cancelled: return .note("round trip", "\(locked); the prompt was cancelled, so nothing was tested")
     case let error?: return failed(error)
+    }
+  }
+
+  private func overRestrictedSocket() -> Diagnosis {
+    let restricted =
+      "the agent answers on its restricted socket, so `--no-input` and items that ask each time cannot be used"
+    guard mayAsk else {
+      return .wrong(
+        "round trip", "\(restricted), and nothing was tested",
+        advice: "run `keytree doctor` on a terminal without `--no-input`")
+    }
+    switch attempt(.pinentry) {
+    case nil:
+      return .note("round trip", "a few bytes were encrypted, signed, decrypted and verified; \(restricted)")
+    case .cancelled:
+      return .note("round trip", "\(restricted); the prompt was cancelled, so nothing was tested")
+    case let error?:
+      return .failed(
+        "round trip", ErrorReport(error, item: "the test message"),
+        advice: "check pinentry on the machine where the agent runs")
     }
   }
 

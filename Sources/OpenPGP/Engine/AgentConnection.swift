@@ -35,12 +35,24 @@ struct AgentConnection: ~Copyable {
 
   /// Lists the keys whose secret keys the agent has, or knows on a card.
   ///
-  /// - Throws: `agentUnreachable` when the agent does not answer or refuses the command, as it does on its restricted
-  ///   socket.
+  /// - Throws: `restrictedAgent` when this is the agent's restricted socket; `agentUnreachable` when the agent does not
+  ///   answer, or refuses the command.
   func keys() throws(EngineError) -> [AgentKey] {
     let lines = StatusLines()
     try send("KEYINFO --list", lines)
     return lines.arguments.compactMap(AgentKey.init)
+  }
+
+  /// Returns true if this is the agent's restricted socket.
+  ///
+  /// - Throws: `agentUnreachable` when the agent does not answer yes or no.
+  func isRestricted() throws(EngineError) -> Bool {
+    let answer = transact("GETINFO restricted", StatusLines())
+    switch gpgme_err_code(answer) {
+    case GPG_ERR_NO_ERROR: return true
+    case GPG_ERR_FALSE: return false
+    default: throw .agentUnreachable(detail: unsafe String(cString: gpgme_strerror(answer)))
+    }
   }
 
   /// Makes the agent forget all cached passphrases, at once.
@@ -64,7 +76,7 @@ struct AgentConnection: ~Copyable {
   ///   - question: The text.
   ///   - cancellation: Ends the dialog; nil if it cannot be ended.
   /// - Returns: True if the user chose OK, false for Cancel.
-  /// - Throws: `cancelled` if the dialog was ended, `noPromptPossible`, `agentUnreachable`.
+  /// - Throws: `cancelled` if the dialog was ended, `noPromptPossible`, `restrictedAgent`, `agentUnreachable`.
   func confirm(_ question: String, _ cancellation: Cancellation?) throws(EngineError) -> Bool {
     let lines = StatusLines()
     if let cancellation {
@@ -98,6 +110,7 @@ struct AgentConnection: ~Copyable {
   private func send(_ command: String, _ lines: StatusLines) throws(EngineError) {
     let failure = transact(command, lines)
     guard failure == 0 else {
+      if EngineError(failure) == .restrictedAgent { throw .restrictedAgent }
       throw .agentUnreachable(detail: unsafe String(cString: gpgme_strerror(failure)))
     }
   }

@@ -8,21 +8,43 @@ extension Engine {
   ///
   /// - Parameter operation: The operation.
   /// - Returns: The result of the operation.
-  /// - Throws: The error of the operation; `agentUnreachable` when the agent cannot be started.
+  /// - Throws: The error of the operation; `agentUnreachable` when the agent cannot be started; `restrictedAgent` when
+  ///   it does not let this engine rule out prompts.
   func withAgent<R: ~Copyable>(
     _ operation: (Session) throws(EngineError) -> R
   ) throws(EngineError) -> R {
     let before = repairCount
     let session = try session()
     do {
+      try requireUnrestrictedAgent(session)
       return try operation(session)
     } catch {
       // Connecting is cheap; gpgconf needs two processes.
       guard error.mayBeCausedByMissingAgent || error == .corrupt && !session.home.redirect.isAgentReachable,
         let mended = try mend(session, since: before, error)
       else { throw error }
+      try requireUnrestrictedAgent(mended)
       return try operation(mended)
     }
+  }
+
+  /// Checks, for an engine that does not let the agent prompt, that the agent accepts this.
+  ///
+  /// If the agent refuses gpg's option about prompts, the first key that gpg tries fails, but gpg uses the next one
+  /// without the option. The order of the keys in the message would decide whether the agent prompts.
+  private func requireUnrestrictedAgent(_ session: Session) throws(EngineError) {
+    if case .pinentry = interaction { return }
+    if try connection(session).isRestricted() { throw .restrictedAgent }
+  }
+
+  /// Prepares a connection to the agent for commands that gpg does not have.
+  ///
+  /// - Throws: `agentUnreachable` when the redirect is missing.
+  func connection(_ session: Session) throws(EngineError) -> AgentConnection {
+    guard let socket = session.home.redirect.socket else {
+      throw .agentUnreachable(detail: "the path of the agent's socket is not known")
+    }
+    return try AgentConnection(socket: socket)
   }
 
   // A restart of the machine may have removed the redirect. The socket path may have changed because /run/user was

@@ -118,13 +118,6 @@ extension Engine {
     if keys.contains(where: { $0.protection == .elsewhere }) { throw .unusableKey(person, .onCard) }
   }
 
-  private func connection(_ session: Session) throws(EngineError) -> AgentConnection {
-    guard let socket = session.home.redirect.socket else {
-      throw .agentUnreachable(detail: "the path of the agent's socket is not known")
-    }
-    return try AgentConnection(socket: socket)
-  }
-
   /// Returns the keygrips of a person's keys. The first call for a person starts one process.
   private func keygrips(of person: Fingerprint, in session: Session) throws(EngineError) -> [SubkeyGrip] {
     if let known = keygrips.withLock({ $0[person] }) { return known }

@@ -27,7 +27,8 @@ package protocol OpenPGPEngine: Sendable {
   /// - Returns: The plaintext. A signature inside the message is ignored, because the record beside the file is
   ///   signed.
   /// - Throws: `message` when the file is refused before any process is started; `notARecipient`, `corrupt`,
-  ///   `alteredRecipients`, `notEncrypted`, `tooLarge`; a prompt or engine error.
+  ///   `alteredRecipients`, `notEncrypted`, `tooLarge`; `restrictedAgent` when prompts are not allowed and
+  ///   the agent cannot be told so; a prompt or engine error.
   func open(_ ciphertext: [UInt8], limit: Int) throws(EngineError) -> SecretBytes
 
   /// Decrypts as `open(_:limit:)` does, but first clears the passphrases that the user's agent has cached, so that the
@@ -39,32 +40,32 @@ package protocol OpenPGPEngine: Sendable {
   /// - Returns: The plaintext, as `open(_:limit:)` does.
   /// - Throws: The errors of `open(_:limit:)`; `noPromptPossible` when prompts are not allowed, before anything is
   ///   cleared; `unusableKey` with `noPassphrase` or `onCard` for a key that may not cause a prompt;
-  ///   `agentUnreachable` when the agent does not answer or refuses the command.
+  ///   `restrictedAgent` when passphrases cannot be cleared; `agentUnreachable` when the agent does not answer.
   func openWithPrompt(_ ciphertext: [UInt8], limit: Int) throws(EngineError) -> SecretBytes
 
   /// Checks that a person's key is protected by a passphrase.
   ///
   /// - Parameter person: The primary fingerprint of a key of this user.
-  /// - Throws: `unusableKey` with `noPassphrase`, `onCard` or `noSecretKey`; an engine error.
+  /// - Throws: `unusableKey` with `noPassphrase`, `onCard` or `noSecretKey`; `restrictedAgent`; an engine error.
   func checkPassphrase(of person: Fingerprint) throws(EngineError)
 
   /// Returns whether the agent has cached the passphrases of the keys with which a person decrypts and signs. Starts no
   /// dialog.
   ///
   /// - Parameter person: The primary fingerprint of a key of this user.
-  /// - Throws: `unusableKey` with `missing`; `agentUnreachable`; an engine error.
+  /// - Throws: `unusableKey` with `missing`; `restrictedAgent`; `agentUnreachable`; an engine error.
   func cachedPassphrases(of person: Fingerprint) throws(EngineError) -> CachedPassphrases
 
   /// Makes the agent forget all cached passphrases: it tries the last passphrase for every key.
   ///
-  /// - Throws: `agentUnreachable`; an engine error.
+  /// - Throws: `restrictedAgent`; `agentUnreachable`; an engine error.
   func forgetPassphrases() throws(EngineError)
 
   /// Asks the user a question, through the agent.
   ///
   /// - Parameter question: The text.
   /// - Returns: True if the user agreed.
-  /// - Throws: `noPromptPossible` when prompts are not allowed; `cancelled`; an engine error.
+  /// - Throws: `noPromptPossible` when prompts are not allowed; `cancelled`; `restrictedAgent`; an engine error.
   func confirm(_ question: String) throws(EngineError) -> Bool
 
   /// Returns an engine for the same user and people whose dialogs can be ended.

@@ -15,7 +15,9 @@ package struct UserKeyring: Sendable {
   /// - Returns: The keys in GnuPG's order, including keys that can no longer be used.
   /// - Throws: An engine error.
   package func secretKeys() throws(EngineError) -> [PublicKey] {
-    try context().keys(matching: nil, secretOnly: true)
+    // A listing does not prompt. `.never` sets an option of the agent; if its restricted socket refuses that option,
+    // gpg lists no keys.
+    try context(interaction: .pinentry).keys(matching: nil, secretOnly: true)
   }
 
   /// Lists all keys.
@@ -76,13 +78,13 @@ package struct UserKeyring: Sendable {
     return bytes
   }
 
-  func context() throws(EngineError) -> Context {
+  func context(interaction: Interaction = .never) throws(EngineError) -> Context {
     let found = try EngineProgram.find(searchPath: locations.searchPath)
     let program = try Library.program(
       found.gpg, rememberedIn: locations.runtimeBase, processStarted: {})
     guard EngineProgram.isRecentEnough(program.version) else {
       throw .engineTooOld(version: program.version)
     }
-    return try Context(program: program, home: locations.userHome, interaction: .never)
+    return try Context(program: program, home: locations.userHome, interaction: interaction)
   }
 }

@@ -34,6 +34,10 @@ public enum EngineError: Error, Equatable, Sendable {
   case wrongRecipients(expected: [KeyID], found: [KeyID], hint: String?)
   /// The user's agent cannot be reached, even after an attempt to start it.
   case agentUnreachable(detail: String)
+  /// The user's agent is reached over its restricted socket (`extra-socket`, meant for forwarding by ssh). There it
+  /// accepts neither the option that rules out prompts, nor passphrases from programs, nor the commands that list keys,
+  /// clear passphrases and ask questions.
+  case restrictedAgent
   /// No usable gpg was found.
   case engineMissing(detail: String)
   /// gpg is older than the minimum version.

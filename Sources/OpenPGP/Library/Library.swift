@@ -117,6 +117,8 @@ extension EngineError {
       GPG_ERR_ENXIO where gpgme_err_source(code) == GPG_ERR_SOURCE_PINENTRY:
       self = .noPromptPossible
     case GPG_ERR_BAD_PASSPHRASE: self = .badPassphrase
+    // The agent reports this for each command and option that its restricted socket does not allow.
+    case GPG_ERR_FORBIDDEN where gpgme_err_source(code) == GPG_ERR_SOURCE_GPGAGENT: self = .restrictedAgent
     default:
       var text = [CChar](repeating: 0, count: 256)
       // A longer text is truncated, which is acceptable for a message.

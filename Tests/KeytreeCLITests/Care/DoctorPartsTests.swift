@@ -36,6 +36,27 @@ struct DoctorPartsTests {
     }
   }
 
+  @Test(
+    "a key over a restricted socket is tested only if a prompt is allowed",
+    arguments: [
+      (false, nil, "wrong", "nothing was tested"), (true, nil, "note", "a few bytes were encrypted"),
+      (true, .cancelled, "note", "nothing was tested"), (true, .corrupt, "wrong", "the test message"),
+    ] as [(Bool, EngineError?, String, String)])
+  func restrictedSocket(mayAsk: Bool, second: EngineError?, state: String, text: String) {
+    var mayPrompt: [Bool] = []
+    let trip = RoundTrip(mayAsk: mayAsk) { interaction in
+      let prompts = if case .pinentry = interaction { true } else { false }
+      mayPrompt.append(prompts)
+      return mayPrompt.count == 1 ? .restrictedAgent : second
+    }
+    let (diagnosis, failure) = trip.run()
+    #expect(failure == .restrictedAgent)
+    #expect(mayPrompt == (mayAsk ? [false, true] : [false]))
+    #expect(diagnosis.state.rawValue == state)
+    #expect(diagnosis.text.contains(text))
+    #expect(diagnosis.text.contains("its restricted socket") == (second != .corrupt))
+  }
+
   private let now = Timestamp(microseconds: 1_800_000_000_000_000)
 
   private func days(_ count: Int64) -> Timestamp {
