@@ -1,5 +1,4 @@
 internal import CGPGME
-internal import Glibc
 internal import Synchronization
 
 /// Ends a call that waits for the user, from another thread.
@@ -41,15 +40,13 @@ package final class Cancellation: Sendable {
 // gpg does not end when libgpgme cancels an operation, and the dialog would stay open. So the dialog itself is ended, in
 // the way in which gpg-agent ends it.
 extension Cancellation {
-  /// Ends the passphrase dialog of a process when the call is cancelled.
+  /// Ends a dialog when the call is cancelled, if an agent on this machine has started it.
   ///
   /// - Parameter arguments: The arguments of the status `PINENTRY_LAUNCHED` (doc/DETAILS of GnuPG), which start with the
   ///   process id.
   func dialogStarted(_ arguments: String) {
-    let digits = arguments.prefix { $0.isWholeNumber && $0.isASCII }
-    // Never a process group.
-    guard let process = pid_t(digits), process > 1 else { return }
-    whenCancelled { kill(process, SIGINT) }
+    guard let pinentry = PinentryProcess(launchStatus: arguments) else { return }
+    whenCancelled { pinentry.end() }
   }
 
   static let statusCallback: gpgme_status_cb_t = { hook, keyword, arguments in

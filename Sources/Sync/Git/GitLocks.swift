@@ -147,21 +147,15 @@ private enum GitProcesses {
     guard descriptor >= 0 else { return true }
     defer { close(descriptor) }
     let folders = [repository.top, repository.gitFolder, repository.commonFolder]
-    let numbers = FolderNames.text(descriptor).filter { Int32($0) != nil }
-    return numbers.contains { isAtWork("/proc/\($0)", in: folders) }
+    return FolderNames.text(descriptor).compactMap { pid_t($0) }.contains { isAtWork($0, in: folders) }
   }
 
-  private static func isAtWork(_ process: String, in folders: [String]) -> Bool {
-    // `<number> (<name>) <state> <parent> ...`; the name may contain any characters.
-    guard let status = read("\(process)/stat"), let open = status.firstIndex(of: UInt8(ascii: "(")),
-      let close = status.lastIndex(of: UInt8(ascii: ")"))
-    else { return false }
-    guard status[(open + 1)..<close].starts(with: "git".utf8) else { return false }
-    let rest = status[(close + 1)...].split(separator: UInt8(ascii: " "))
+  private static func isAtWork(_ number: pid_t, in folders: [String]) -> Bool {
     // A zombie holds no locks. The git processes of this process only read until it holds the lock on the history.
-    guard rest.count > 1, rest[0] != Array("Z".utf8)[...],
-      String(decoding: rest[1], as: UTF8.self) != String(getpid())
+    guard let status = ProcessStatus(of: number), status.name.starts(with: "git".utf8),
+      status.state != UInt8(ascii: "Z"), status.parent != getpid()
     else { return false }
+    let process = "/proc/\(number)"
     var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
     let count = unsafe readlink("\(process)/cwd", &buffer, buffer.count)
     if count < 0 { return errno != ENOENT }
