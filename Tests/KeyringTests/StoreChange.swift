@@ -19,8 +19,8 @@ enum StoreChange: CaseIterable {
     .login("f.example", "me", [.field: "otp"]), .login("f.example", "me", [.field: "x-1"]),
   ]
 
-  /// The number of items in an import.
-  private static let importedItems = 60
+  /// The number of items in an import. They have more folders than a transaction flushes one by one.
+  private static let importedItems = 32
 
   /// Creates a store for the change.
   func prepare(_ store: StandInStore) throws {

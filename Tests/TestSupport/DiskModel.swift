@@ -77,12 +77,25 @@ struct DiskModel {
     let change: Int
   }
 
-  /// Names in a folder that one operation has changed, or a file that it has made shorter. A nil number removes the name.
+  /// Names in a folder that one operation has changed, or a file that it has truncated. A nil number removes the name.
   private struct Update {
+    /// The folder or the file.
     let number: Int
     var names: [String: Int?] = [:]
     /// The new size of a file that was made shorter.
     var size: Int?
+  }
+
+  /// A state that is being built.
+  private struct Disk {
+    /// The updates that are on disk, by the number of their folder or file, in their order.
+    let updates: [Int: [Update]]
+    /// The folders and files of which an update is not on disk.
+    let lost: Set<Int>
+    let loss: Loss
+    var nodes: [String: Node] = [:]
+    /// The folders that have their content.
+    var folders: Set<Int> = []
   }
 
   /// The same state after fewer operations is the same test.
@@ -186,62 +199,66 @@ struct DiskModel {
   ///   - last: The last one.
   ///   - isDone: True if the change was reported as done.
   mutating func addStates(after operations: Int, _ last: String, isDone: Bool) {
+    let all = Dictionary(grouping: updates, by: \.number)
     for choice in choices {
+      let kept = Dictionary(grouping: choice.sorted().map { updates[$0] }, by: \.number)
+      let lost = Set(all.keys.filter { kept[$0]?.count != all[$0]?.count })
       for loss in Loss.allCases {
-        var nodes: [String: Node] = [:]
-        add(Self.root, "", choice, loss, to: &nodes)
-        if known.insert(Key(nodes, isDone: isDone)).inserted {
-          states.append(DiskState(operations: operations, isDone: isDone, nodes: nodes, last: last))
+        var disk = Disk(updates: kept, lost: lost, loss: loss)
+        add(Self.root, "", to: &disk)
+        if known.insert(Key(disk.nodes, isDone: isDone)).inserted {
+          states.append(DiskState(operations: operations, isDone: isDone, nodes: disk.nodes, last: last))
         }
       }
     }
   }
 
   /// The sets of updates that may be on disk.
-  private var choices: Set<Set<Int>> {
+  private var choices: [Set<Int>] {
     let all = Set(updates.indices)
     // Of many updates, a few are enough.
     let sample = updates.indices.filter { updates.count < 40 || $0 % 17 == 0 }
+    // Equal choices give states that are known.
     switch order {
-    case .any: return Set([all, []] + sample.flatMap { [all.subtracting([$0]), [$0], Set(0..<$0)] })
-    case .journaled: return Set([all, []] + sample.map { Set(0..<$0) })
+    case .any: return [all, []] + sample.flatMap { [all.subtracting([$0]), [$0], Set(0..<$0)] }
+    case .journaled: return [all, []] + sample.map { Set(0..<$0) }
     }
   }
 
-  private func add(
-    _ number: Int, _ prefix: String, _ choice: Set<Int>, _ loss: Loss, to nodes: inout [String: Node]
-  ) {
+  /// Adds what is on disk in a folder.
+  private func add(_ number: Int, _ prefix: String, to disk: inout Disk) {
     var names = flushedNames[number] ?? [:]
-    for index in choice.sorted() where updates[index].number == number {
-      for (name, target) in updates[index].names { names[name] = target }
+    for update in disk.updates[number] ?? [] {
+      for (name, target) in update.names { names[name] = target }
     }
     for (name, target) in names.sorted(by: { $0.key < $1.key }) {
       let path = prefix + name
       guard let content = contents[target] else {
         // A folder that has two names because only one side of its move is on disk has its content once.
-        if nodes.values.contains(where: { $0.number == target }) { continue }
-        nodes[path] = Node(number: target, content: nil, change: 0)
-        add(target, path + "/", choice, loss, to: &nodes)
+        guard disk.folders.insert(target).inserted else { continue }
+        disk.nodes[path] = Node(number: target, content: nil, change: 0)
+        add(target, path + "/", to: &disk)
         continue
       }
-      let bytes = self.content(content, of: target, choice, loss)
+      let bytes = self.content(content, of: target, disk)
       let change = (bytes == flushedContents[target] ? flushedChanges : changes)[target] ?? 0
-      nodes[path] = Node(number: target, content: bytes, change: change)
+      disk.nodes[path] = Node(number: target, content: bytes, change: change)
     }
   }
 
   /// Returns the content of a file that is on disk.
-  private func content(_ content: [UInt8], of number: Int, _ choice: Set<Int>, _ loss: Loss) -> [UInt8] {
+  private func content(_ content: [UInt8], of number: Int, _ disk: Disk) -> [UInt8] {
     let flushed = flushedContents[number] ?? []
-    let cuts = updates.indices.filter { updates[$0].number == number && updates[$0].size != nil }
-    guard cuts.allSatisfy(choice.contains) else { return flushed }
-    switch loss {
+    // All updates of a file are truncations.
+    if disk.lost.contains(number) { return flushed }
+    switch disk.loss {
     case .nothing: return content
     case .half:
       // An append is cut off, and the second half of an overwritten file is the old one.
       let kept = content.starts(with: flushed) ? (flushed.count + content.count) / 2 : content.count / 2
       return Array(content.prefix(kept) + flushed.dropFirst(kept))
-    case .everything: return Array(flushed.prefix(cuts.compactMap { updates[$0].size }.min() ?? .max))
+    case .everything:
+      return Array(flushed.prefix((disk.updates[number] ?? []).compactMap(\.size).min() ?? .max))
     }
   }
 }

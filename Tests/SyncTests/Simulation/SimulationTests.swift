@@ -33,7 +33,7 @@ import Testing
   @Test(.slow)
   func `nothing is lost in a week of random commands`() throws {
     var simulation = Simulation(seed: 1, in: try SimulatedWorld())
-    try simulation.run(400)
+    try simulation.run(300)
   }
 
   @Test(.slow, arguments: seeds)
