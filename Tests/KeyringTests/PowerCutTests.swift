@@ -74,6 +74,18 @@ import Testing
     #expect(isLost)
   }
 
+  /// A smaller import would leave these flushes out of the tests of power cuts and faults.
+  @Test func `an import flushes the file system after staging its files and after placing them`() throws {
+    let store = StandInStore()
+    try StoreChange.importMany.prepare(store)
+    let flushes = Mutex(0)
+    try StoreChange.importMany.perform(on: store) { operation, _ in
+      if operation == .synchronizeAll { flushes.withLock { $0 += 1 } }
+      return nil
+    }
+    #expect(flushes.withLock { $0 } == 2)
+  }
+
   /// Returns the number of operations from one power cut to the next.
   ///
   /// A change of a login has the operations of `add`, `update`, `rename` or `delete` several times, and an import those
