@@ -26,7 +26,9 @@ let package = Package(
     .systemLibrary(
       name: "CGcrypt", pkgConfig: "libgcrypt", providers: [.apt(["libgcrypt20-dev"])]),
     .systemLibrary(name: "CKsba", pkgConfig: "ksba", providers: [.apt(["libksba-dev"])]),
-    // These three have no pkgConfig, because they are not linked: a command loads them when it needs them.
+    // These four have no pkgConfig, because they are not linked: libgpgme loads the first one, and a command loads each
+    // of the others when it needs it.
+    .systemLibrary(name: "CAssuan", providers: [.apt(["libassuan-dev"])]),
     .systemLibrary(name: "CExpat"),
     .systemLibrary(name: "CZlib"),
     .systemLibrary(name: "CQREncode"),
@@ -44,7 +46,7 @@ let package = Package(
     .target(name: "KeyringModel", dependencies: ["Encoding"], swiftSettings: settings),
     .target(
       name: "OpenPGP",
-      dependencies: ["CSystem", "CGPGME", "Encoding", "FileSystem", "KeyringModel", "Secrets"],
+      dependencies: ["CSystem", "CAssuan", "CGPGME", "Encoding", "FileSystem", "KeyringModel", "Secrets"],
       swiftSettings: settings),
     .target(
       name: "Keyring",
@@ -159,7 +161,7 @@ let package = Package(
 
     .target(
       name: "TestSupport",
-      dependencies: ["CSystem", "Encoding", "Keyring", "KeyringModel", "OpenPGP", "Secrets"],
+      dependencies: ["Encoding", "Keyring", "KeyringModel", "OpenPGP", "Secrets"],
       path: "Tests/TestSupport", swiftSettings: settings),
     .testTarget(name: "FuzzingTests", dependencies: ["keytree-fuzz"], swiftSettings: settings),
     .testTarget(name: "SecretsTests", dependencies: ["Secrets", "TestSupport"], swiftSettings: settings),

@@ -9,11 +9,23 @@
 
 int keytree_connect_local(const char *path) {
   struct sockaddr_un address = {.sun_family = AF_UNIX};
-  if (strlen(path) >= sizeof address.sun_path) return ENAMETOOLONG;
+  if (strlen(path) >= sizeof address.sun_path) {
+    errno = ENAMETOOLONG;
+    return -1;
+  }
   strcpy(address.sun_path, path);
   int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (descriptor < 0) return errno;
-  int problem = connect(descriptor, (struct sockaddr *)&address, sizeof address) == 0 ? 0 : errno;
+  if (descriptor < 0) return -1;
+  if (connect(descriptor, (struct sockaddr *)&address, sizeof address) == 0) return descriptor;
+  int problem = errno;
   close(descriptor);
-  return problem;
+  errno = problem;
+  return -1;
+}
+
+pid_t keytree_listening_process(int descriptor) {
+  struct ucred credentials;
+  socklen_t size = sizeof credentials;
+  if (getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &size) != 0) return -1;
+  return credentials.pid;
 }

@@ -1,4 +1,3 @@
-import CSystem
 import Foundation
 import Glibc
 import KeyringModel
@@ -116,7 +115,10 @@ package final class GnuPGHome: Sendable {
       return
     }
     let socket = String(decoding: line.dropLast(), as: UTF8.self)
-    for _ in 0..<200 where unsafe keytree_connect_local(socket) == 0 { usleep(10_000) }
+    for _ in 0..<200 {
+      guard (try? LocalConnection(to: socket)) != nil else { return }
+      usleep(10_000)
+    }
   }
 
   /// Stops the agent and removes everything.

@@ -1,37 +1,49 @@
+internal import CAssuan
 internal import CGPGME
 internal import Encoding
 internal import Glibc
 
-/// A connection to a running gpg-agent for commands about its keys, through libgpgme's low-level Assuan protocol.
+/// A connection to a running gpg-agent for commands about its keys, through libassuan.
 ///
 /// Starts no process. No secret passes through it: it requests key information and clears cached passphrases.
+///
+/// This does not use libgpgme's Assuan protocol, because a read that fails, as when the agent exits, makes libgpgme 1.18
+/// read beyond its buffer until the process crashes: it logs as many bytes as were read, and takes -1 for a size.
 @safe
 struct AgentConnection: ~Copyable {
-  private let context: gpgme_ctx_t
+  private let library: keytree_assuan
+  private let context: assuan_context_t
 
-  /// Prepares a connection. The first command connects to the agent.
+  /// Connects to the agent.
   ///
   /// - Parameter socket: The agent's socket.
-  /// - Throws: The error of libgpgme, for example when memory runs out.
+  /// - Throws: `agentUnreachable` when it does not accept the connection; `engineMissing` when libgpgme does not use
+  ///   libassuan.
   init(socket: String) throws(EngineError) {
-    let context = try unsafe Context.bare()
-    let code = unsafe gpgme_set_protocol(context, GPGME_PROTOCOL_ASSUAN)
-    guard code == 0 else {
-      unsafe gpgme_release(context)
-      throw EngineError(code)
+    var library = keytree_assuan()
+    guard unsafe keytree_assuan_find(&library) == 1 else {
+      throw .engineMissing(detail: "libgpgme has not loaded libassuan")
     }
-    guard let engine = unsafe Library.engine(GPGME_PROTOCOL_ASSUAN, in: context) else {
-      unsafe gpgme_release(context)
-      throw .engineMissing(detail: Library.noEngine)
+    let connection: LocalConnection
+    do throws(LocalConnection.Failure) {
+      connection = try LocalConnection(to: socket)
+    } catch {
+      throw EngineError(error, socket)
     }
-    unsafe free(engine.pointee.file_name)
-    unsafe engine.pointee.file_name = strdup(socket)
-    // libgpgme refuses an engine without a version, and sets none for a socket.
-    if unsafe engine.pointee.version == nil { unsafe engine.pointee.version = strdup("1.0") }
+    var context: assuan_context_t?
+    let problem = unsafe library.assuan_new(&context)
+    guard let context = unsafe context else { throw EngineError(problem) }
+    // The context owns the descriptor from now on.
+    let refusal = unsafe library.assuan_socket_connect_fd(context, connection.release(), 0)
+    guard refusal == 0 else {
+      unsafe library.assuan_release(context)
+      throw Self.unreachable(refusal)
+    }
+    self.library = library
     unsafe self.context = context
   }
 
-  deinit { unsafe gpgme_release(context) }
+  deinit { unsafe library.assuan_release(context) }
 
   /// Lists the keys whose secret keys the agent has, or knows on a card.
   ///
@@ -51,7 +63,7 @@ struct AgentConnection: ~Copyable {
     switch gpgme_err_code(answer) {
     case GPG_ERR_NO_ERROR: return true
     case GPG_ERR_FALSE: return false
-    default: throw .agentUnreachable(detail: unsafe String(cString: gpgme_strerror(answer)))
+    default: throw Self.unreachable(answer)
     }
   }
 
@@ -111,16 +123,25 @@ struct AgentConnection: ~Copyable {
     let failure = transact(command, lines)
     guard failure == 0 else {
       if EngineError(failure) == .restrictedAgent { throw .restrictedAgent }
-      throw .agentUnreachable(detail: unsafe String(cString: gpgme_strerror(failure)))
+      throw Self.unreachable(failure)
     }
   }
 
   private func transact(_ command: String, _ lines: StatusLines) -> gpgme_error_t {
-    var answer: gpgme_error_t = 0
     let opaque = unsafe Unmanaged.passUnretained(lines).toOpaque()
-    let code = unsafe gpgme_op_assuan_transact_ext(
-      context, command, nil, nil, StatusLines.inquiry, opaque, StatusLines.callback, opaque, &answer)
-    return code == 0 ? answer : code
+    return unsafe library.assuan_transact(
+      context, command, nil, nil, StatusLines.inquiry, opaque, StatusLines.callback, opaque)
+  }
+
+  private static func unreachable(_ code: gpgme_error_t) -> EngineError {
+    .agentUnreachable(detail: unsafe String(cString: gpgme_strerror(code)))
+  }
+}
+
+extension EngineError {
+  /// The agent's socket does not accept a connection.
+  init(_ failure: LocalConnection.Failure, _ socket: String) {
+    self = .agentUnreachable(detail: "\(socket): \(PrivateFolder.reason(failure.number))")
   }
 }
 
@@ -131,24 +152,29 @@ private final class StatusLines {
   var cancellation: Cancellation?
 
   /// Answers the inquiry by which the agent reports that a dialog was started, with nothing.
-  static let inquiry: gpgme_assuan_inquire_cb_t = { hook, name, arguments, _ in
-    guard let hook = unsafe hook, let name = unsafe name, let arguments = unsafe arguments else { return 0 }
-    if unsafe String(cString: name) == "PINENTRY_LAUNCHED" {
-      let lines = unsafe Unmanaged<StatusLines>.fromOpaque(hook).takeUnretainedValue()
-      lines.cancellation?.dialogStarted(unsafe String(cString: arguments))
+  static let inquiry: @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<CChar>?) -> gpgme_error_t = {
+    if let (lines, arguments) = unsafe StatusLines.arguments(of: "PINENTRY_LAUNCHED", in: $1, $0) {
+      lines.cancellation?.dialogStarted(arguments)
     }
     return 0
   }
 
-  static let callback: gpgme_assuan_status_cb_t = { hook, status, arguments in
-    guard let hook = unsafe hook, let status = unsafe status, let arguments = unsafe arguments else {
-      return 0
-    }
-    if unsafe String(cString: status) == "KEYINFO" {
-      let lines = unsafe Unmanaged<StatusLines>.fromOpaque(hook).takeUnretainedValue()
-      lines.arguments.append(unsafe String(cString: arguments))
+  static let callback: @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<CChar>?) -> gpgme_error_t = {
+    if let (lines, arguments) = unsafe StatusLines.arguments(of: "KEYINFO", in: $1, $0) {
+      lines.arguments.append(arguments)
     }
     return 0
+  }
+
+  /// Returns the rest of a line that starts with a keyword, and the object that `hook` points to.
+  private static func arguments(
+    of keyword: String, in line: UnsafePointer<CChar>?, _ hook: UnsafeMutableRawPointer?
+  ) -> (StatusLines, String)? {
+    guard let hook = unsafe hook, let line = unsafe line else { return nil }
+    let words = unsafe String(cString: line).split(separator: " ", maxSplits: 1)
+    guard words.first == keyword[...] else { return nil }
+    let lines = unsafe Unmanaged<StatusLines>.fromOpaque(hook).takeUnretainedValue()
+    return (lines, words.count > 1 ? String(words[1]) : "")
   }
 }
 

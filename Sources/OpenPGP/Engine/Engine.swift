@@ -34,8 +34,8 @@ package final class Engine: OpenPGPEngine {
     var program: Library.Program?
     var gpgconf = ""
     var home: EngineHome?
-    var isAgentConnectionChecked = false
-    var repairCount = 0
+    var agent: FoundAgent?
+    var agentsFound = 0
   }
 
   /// The maximum size of a message, in bytes: the largest secret, the overhead of GnuPG, and a margin.
@@ -158,20 +158,21 @@ package final class Engine: OpenPGPEngine {
     }
   }
 
-  /// True if gpgconf was asked and the connection to the user's agent was found correct.
-  var isAgentConnectionChecked: Bool { state.withLock { $0.isAgentConnectionChecked } }
+  /// The user's agent when gpgconf was last asked or the connection was repaired.
+  struct FoundAgent: Equatable {
+    let process: pid_t
+    /// A new number each time, even if the process is the same.
+    let number: Int
+  }
 
-  /// The number of times that the connection to the agent was repaired, by any thread.
-  var repairCount: Int { state.withLock { $0.repairCount } }
+  /// The user's agent as it was last found; nil if it was not searched for.
+  var agent: FoundAgent? { state.withLock { $0.agent } }
 
-  /// Records that the connection needed no repair.
-  func agentConnectionWasChecked() { state.withLock { $0.isAgentConnectionChecked = true } }
-
-  /// Records a repair of the connection, so that it is checked again.
-  func agentConnectionWasRepaired() {
+  /// Records that the user's agent was found, or with nil that there is none.
+  func agentWasFound(_ process: pid_t?) {
     state.withLock { state in
-      state.isAgentConnectionChecked = false
-      state.repairCount += 1
+      state.agentsFound += 1
+      state.agent = process.map { FoundAgent(process: $0, number: state.agentsFound) }
     }
   }
 

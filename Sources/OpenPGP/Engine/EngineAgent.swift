@@ -1,4 +1,4 @@
-internal import CSystem
+internal import Glibc
 internal import KeyringModel
 internal import Synchronization
 
@@ -13,16 +13,15 @@ extension Engine {
   func withAgent<R: ~Copyable>(
     _ operation: (Session) throws(EngineError) -> R
   ) throws(EngineError) -> R {
-    let before = repairCount
+    let before = agent
     let session = try session()
     do {
       try requireUnrestrictedAgent(session)
       return try operation(session)
     } catch {
-      // Connecting is cheap; gpgconf needs two processes.
-      guard error.mayBeCausedByMissingAgent || error == .corrupt && !session.home.redirect.isAgentReachable,
-        let mended = try mend(session, since: before, error)
-      else { throw error }
+      guard error.mayBeCausedByMissingAgent, let mended = try mend(since: before, error) else {
+        throw error
+      }
       try requireUnrestrictedAgent(mended)
       return try operation(mended)
     }
@@ -47,37 +46,51 @@ extension Engine {
     return try AgentConnection(socket: socket)
   }
 
-  // A restart of the machine may have removed the redirect. The socket path may have changed because /run/user was
-  // created or removed. The agent may not be running: gpg is not allowed to start one in the engine home.
+  /// Repairs the connection to the agent if the agent may not have been there when an operation failed.
+  ///
+  /// A restart of the machine may have removed the redirect. The path of the socket may have changed because /run/user
+  /// was created or removed. The agent may not be running: gpg is not allowed to start one in the engine home. Or
+  /// another thread or process started it after the operation failed.
+  ///
+  /// - Parameters:
+  ///   - before: The agent before the operation, if it was known.
+  ///   - error: The error of the operation.
+  /// - Returns: The session to try again with; nil if the agent was there.
   private func mend(
-    _ session: Session, since before: Int, _ error: EngineError
+    since before: FoundAgent?, _ error: EngineError
   ) throws(EngineError) -> Session? {
     // One thread at a time. Mutex.withLock loses the type of the error.
     let result = mending.withLock { _ in
-      Result { () throws(EngineError) in
-        // Another thread has repaired the connection since this one started.
-        repairCount == before ? try mend(session, error) : try self.session()
-      }
+      Result { () throws(EngineError) in try mendAlone(since: before, error) }
     }
     return try result.get()
   }
 
-  private func mend(_ session: Session, _ error: EngineError) throws(EngineError) -> Session? {
-    // If the connection was correct before and an agent answers, the message is encrypted to other people.
-    if isAgentConnectionChecked, session.home.redirect.isAgentReachable { return nil }
+  private func mendAlone(
+    since before: FoundAgent?, _ error: EngineError
+  ) throws(EngineError) -> Session? {
+    let session = try self.session()
+    // Connecting is cheap; gpgconf needs two processes.
+    if let agent, agent.process == session.home.redirect.agentProcess {
+      // The agent that was found before the operation still answers, so it answered gpg, too: the message is encrypted
+      // to other people. If another thread has found it since then, it may not have answered.
+      return agent == before ? nil : session
+    }
     let gpgconf = try tools().gpgconf
     let place = AgentRedirect(path: try gpgconf.places(home: session.home.path).agentSocket)
     let socket = try gpgconf.places(home: locations.userHome).agentSocket
     let isInPlace = place == session.home.redirect && place.socket == AgentRedirect.end(of: socket)
-    if isInPlace, place.isAgentReachable {
-      agentConnectionWasChecked()
+    defer { agentWasFound(place.agentProcess) }
+    if isInPlace, place.agentProcess != nil {
+      switch error {
       // Another process may have started the agent a moment ago.
-      if case .agentUnreachable = error { return session }
-      return nil
+      case .notARecipient, .unusableKey, .agentUnreachable: return session
+      // This can come from the agent, after a prompt, so it is tried again only if the agent is known to be a new one.
+      default: return before == nil ? nil : session
+      }
     }
-    defer { agentConnectionWasRepaired() }
     if !isInPlace { try place.point(to: socket) }
-    if !place.isAgentReachable { try gpgconf.launchAgent(home: locations.userHome, socket: socket) }
+    if place.agentProcess == nil { try gpgconf.launchAgent(home: locations.userHome, socket: socket) }
     if place == session.home.redirect { return session }
     try SmallFile.write(EngineHome.stampBytes(place), to: EngineHome.stamp(session.home.path))
     forgetHome()
@@ -86,10 +99,10 @@ extension Engine {
 }
 
 extension EngineError {
-  // gpg reports a missing agent like a missing key.
+  // gpg reports a missing agent like a missing key, and one that ends during an operation like a damaged message.
   fileprivate var mayBeCausedByMissingAgent: Bool {
     switch self {
-    case .notARecipient, .unusableKey(_, .noSecretKey), .agentUnreachable, .other: true
+    case .notARecipient, .unusableKey(_, .noSecretKey), .agentUnreachable, .corrupt, .other: true
     default: false
     }
   }

@@ -1,4 +1,3 @@
-internal import CSystem
 internal import KeyringModel
 
 extension Engine {
@@ -16,7 +15,7 @@ extension Engine {
       report.userHome = places.home
       let socket = AgentRedirect.end(of: places.agentSocket)
       report.agentSocket = socket
-      report.agentIsReachable = unsafe keytree_connect_local(socket) == 0
+      report.agentIsReachable = LocalConnection.listener(at: socket) != nil
       let home = try home()
       report.engineHome = home.path
       let place = AgentRedirect(path: try tools.gpgconf.places(home: home.path).agentSocket)

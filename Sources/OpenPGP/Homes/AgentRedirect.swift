@@ -1,4 +1,3 @@
-internal import CSystem
 internal import Encoding
 internal import Glibc
 
@@ -12,10 +11,11 @@ struct AgentRedirect: Sendable, Equatable {
   /// The socket that the file names; nil if the file does not exist.
   var socket: String? { Self.target(of: path) }
 
-  /// True if an agent accepts connections at that socket.
-  var isAgentReachable: Bool {
-    guard let socket else { return false }
-    return unsafe keytree_connect_local(socket) == 0
+  /// The process that listens on that socket: the agent, or the ssh server that forwards to one. Nil if the socket does
+  /// not accept connections.
+  var agentProcess: pid_t? {
+    guard let socket else { return nil }
+    return LocalConnection.listener(at: socket)
   }
 
   /// Writes the file. Creates its folder if it is missing: under /run/user each GnuPG home has its own.

@@ -46,13 +46,17 @@ struct Gpgconf {
   /// - Throws: `agentUnreachable` when the agent accepts no connection within 2 seconds.
   func launchAgent(home: String?, socket: String) throws(EngineError) {
     _ = try run(arguments(home) + ["--launch", "gpg-agent"])
-    var problem: Int32 = 0
-    for _ in 0..<100 {
-      problem = unsafe keytree_connect_local(socket)
-      if problem == 0 { return }
-      usleep(20_000)
+    var attempts = 100
+    while true {
+      do throws(LocalConnection.Failure) {
+        _ = try LocalConnection(to: socket)
+        return
+      } catch {
+        attempts -= 1
+        guard attempts > 0 else { throw EngineError(error, socket) }
+        usleep(20_000)
+      }
     }
-    throw .agentUnreachable(detail: "\(socket): \(PrivateFolder.reason(problem))")
   }
 
   private func arguments(_ home: String?) -> [String] {
