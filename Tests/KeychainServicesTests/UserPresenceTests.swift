@@ -104,7 +104,7 @@ import Testing
     defer { world.close() }
     #expect(SecItemAdd(try Self.item("guarded", .userPresence) as CFDictionary, nil) == errSecSuccess)
     let cancelling = try Pinentry.cancelling()
-    try world.store.gnupg.write(["pinentry-program \(cancelling.program)"], to: "gpg-agent.conf")
+    try world.store.gnupg.configureAgent(["pinentry-program \(cancelling.program)"])
     world.store.gnupg.stopAgent()
     let found = Self.find(Self.query("guarded"))
     #expect(found.status == errSecUserCanceled)

@@ -29,7 +29,7 @@ import Testing
         secret: [owner], agentConfiguration: ["pinentry-program \(answering.program)"])
       store = GnuPGStore(home)
       _ = try store.create(owner: owner)
-      try home.write(["pinentry-program \(pinentry.program)"], to: "gpg-agent.conf")
+      try home.configureAgent(["pinentry-program \(pinentry.program)"])
       home.stopAgent()
       let clock = ManualClock()
       self.clock = clock

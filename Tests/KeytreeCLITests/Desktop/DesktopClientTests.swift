@@ -49,7 +49,7 @@ struct DesktopClientTests {
   func protectedKey() throws {
     let session = try DesktopSession(.locked)
     let pinentry = try TestSupport.Pinentry.answering()
-    try session.program.gnupg.write(["pinentry-program \(pinentry.program)"], to: "gpg-agent.conf")
+    try session.program.gnupg.configureAgent(["pinentry-program \(pinentry.program)"])
     session.program.gnupg.stopAgent()
     try session.program.succeed(["init"])
     session.program.gnupg.stopAgent()

@@ -25,7 +25,7 @@ struct DesktopPromptTests {
 
   /// Replaces the pinentry of the agent, which forgets the passphrase.
   private func use(_ pinentry: TestSupport.Pinentry, in session: DesktopSession) throws {
-    try session.program.gnupg.write(["pinentry-program \(pinentry.program)"], to: "gpg-agent.conf")
+    try session.program.gnupg.configureAgent(["pinentry-program \(pinentry.program)"])
     session.program.gnupg.stopAgent()
   }
 
