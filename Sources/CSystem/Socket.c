@@ -22,10 +22,3 @@ int keytree_connect_local(const char *path) {
   errno = problem;
   return -1;
 }
-
-pid_t keytree_listening_process(int descriptor) {
-  struct ucred credentials;
-  socklen_t size = sizeof credentials;
-  if (getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &size) != 0) return -1;
-  return credentials.pid;
-}

@@ -1,4 +1,5 @@
 import Foundation
+import KeyringModel
 import OpenPGP
 import Synchronization
 import TestSupport
@@ -17,8 +18,8 @@ import Testing
   /// Makes a gpg that starts the user's agent after each operation with a secret key, as another program would that
   /// happens to do so at this moment.
   ///
-  /// - Returns: The locations of an engine that uses it.
-  private func gpgBeforeAgent() throws -> EngineLocations {
+  /// - Returns: The locations of an engine that uses it, and the file that gets a line for each of these operations.
+  private func gpgBeforeAgent() throws -> (EngineLocations, log: String) {
     let folder = home.folder + "/bin"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
     let gpg = try #require(Engine(home, people: [.alice]).report().program)
@@ -28,33 +29,74 @@ import Testing
       \(gpg) "$@"
       status=$?
       case "$*" in
-        *--decrypt* | *--sign*) gpgconf --homedir \(home.home) --launch gpg-agent ;;
+        *--decrypt* | *--sign*)
+          gpgconf --homedir \(home.home) --launch gpg-agent && echo "$status" >>\(folder)/log ;;
       esac
       exit $status
 
       """, to: folder + "/gpg", mode: 0o755)
     var locations = home.locations
     locations.searchPath = folder + ":" + locations.searchPath
-    return locations
+    return (locations, folder + "/log")
   }
 
   @Test(arguments: [false, true])
-  func `an agent that is started after gpg failed is used`(wasFound: Bool) throws {
+  func `an agent that is started after gpg failed is used`(wasChecked: Bool) throws {
     let foreign = try Engine(home, people: [.alice, .bob]).sealed(to: [.bob])
-    let locations = try gpgBeforeAgent()
+    let (locations, log) = try gpgBeforeAgent()
     for isSigning in [false, true] {
       // An engine that must not prompt would connect to the agent before it runs gpg.
       let engine = Engine(
         locations: locations, keyringID: "test", keys: GnuPGKey.files([.alice, .bob]), interaction: .pinentry)
-      // The engine checks the connection when a message is for other people.
-      if wasFound { #expect(throws: EngineError.self) { try engine.opened(foreign) } }
+      if wasChecked { #expect { try engine.opened(foreign) } throws: { isNotARecipient($0) } }
       home.stopAgent()
+      try Data().write(to: URL(fileURLWithPath: log))
       if isSigning {
         #expect(try engine.signed(by: .alice)?.status == .good)
       } else {
         #expect(try engine.opened(sealed) == Array("hello".utf8))
       }
+      let results = try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n")
+      #expect(results == ["2", "0"], "gpg failed, and succeeded when it was run again")
     }
+  }
+
+  @Test func `a dialog that ends without an answer is not shown again`() throws {
+    let pinentry = try Pinentry(answering: "ERR 83886142 Timeout <Pinentry>")
+    let home = try GnuPGHome(
+      secret: [.locked], agentConfiguration: ["pinentry-program \(pinentry.program)"])
+    // The import may have left the passphrase in the agent's cache.
+    home.stopAgent()
+    try home.run(["--list-secret-keys"])
+    let engine = Engine(home, people: [.locked], interaction: .pinentry)
+    let message = try engine.sealed(to: [.locked])
+    #expect(throws: EngineError.self) { try engine.opened(message) }
+    #expect(pinentry.count == 1)
+  }
+
+  @Test func `a message for a hidden recipient prompts once for each key, also if the user cancels`() throws {
+    let pinentry = try Pinentry.cancelling()
+    let home = try GnuPGHome(
+      secret: [.locked], agentConfiguration: ["pinentry-program \(pinentry.program)"])
+    try home.run([
+      "--pinentry-mode", "loopback", "--passphrase", GnuPGKey.passphrase,
+      "--quick-generate-key", "second@keytree.example", "future-default",
+    ])
+    let listing = String(decoding: try home.run(["--with-colons", "--list-keys", "second"]), as: UTF8.self)
+    let line = try #require(listing.split(separator: "\n").first { $0.hasPrefix("fpr:") })
+    let second = try #require(line.split(separator: ":").last.flatMap { Fingerprint(String($0)) })
+    let message = try home.run(
+      ["--trust-model", "always", "--encrypt", "--hidden-recipient", GnuPGKey.locked.fingerprint.text],
+      input: Array("hello".utf8))
+    home.stopAgent()
+    try home.run(["--list-secret-keys"])
+    var keys = GnuPGKey.files([.locked])
+    keys[second] = try home.run(["--armor", "--export", second.text])
+    let engine = Engine(
+      locations: home.locations, keyringID: "test", keys: keys, interaction: .pinentry,
+      acceptsForeignMessages: true)
+    #expect { try engine.opened(message) } throws: { isNotARecipient($0) }
+    #expect(pinentry.count == 2)
   }
 
   @Test func `an agent that ends before it reads a command is reported as unreachable`() throws {
@@ -69,7 +111,11 @@ import Testing
       guard case EngineError.agentUnreachable(let detail) = error else { return false }
       return detail.contains("Connection reset by peer")
     }
-    #expect(agent.unreadCommands > 0)
+    #expect(agent.unreadCommands == 2, "the engine tries twice")
+  }
+
+  private func isNotARecipient(_ error: any Error) -> Bool {
+    if case EngineError.notARecipient = error { true } else { false }
   }
 }
 
@@ -115,10 +161,15 @@ private final class EndingAgent: Sendable {
     let greeting = Array("OK Pleased to meet you\n".utf8)
     let sent = unsafe send(connection, greeting, greeting.count, Int32(MSG_NOSIGNAL))
     guard sent == greeting.count else { return }
-    var state = pollfd(fd: connection, events: Int16(POLLIN), revents: 0)
-    guard unsafe poll(&state, 1, 60_000) == 1 else { return }
-    var first: UInt8 = 0
-    // Nothing arrives from a client that only tests whether the agent accepts connections.
-    if unsafe recv(connection, &first, 1, Int32(MSG_PEEK)) == 1 { count.add(1, ordering: .relaxed) }
+    // A client writes the end of the line separately. If this closed the connection before, that write would fail.
+    var command = [UInt8](repeating: 0, count: 64)
+    while true {
+      let size = unsafe recv(connection, &command, command.count, Int32(MSG_PEEK))
+      // Nothing arrives from a client that only tests whether the agent accepts connections.
+      guard size > 0 else { return }
+      if command[..<size].contains(UInt8(ascii: "\n")) { break }
+      usleep(1_000)
+    }
+    count.add(1, ordering: .relaxed)
   }
 }

@@ -18,10 +18,7 @@ package enum AgentSocket {
     if isSent == command.count {
       while unsafe recv(connection.descriptor, &answer, answer.count, 0) > 0 {}
     }
-    for _ in 0..<2000 {
-      guard (try? LocalConnection(to: path)) != nil else { return true }
-      usleep(1_000)
-    }
+    for _ in 0..<2000 where LocalConnection.isPossible(to: path) { usleep(1_000) }
     return true
   }
 }

@@ -123,10 +123,7 @@ package final class GnuPGHome: Sendable {
       return
     }
     let socket = String(decoding: line.dropLast(), as: UTF8.self)
-    for _ in 0..<200 {
-      guard (try? LocalConnection(to: socket)) != nil else { return }
-      usleep(10_000)
-    }
+    for _ in 0..<200 where LocalConnection.isPossible(to: socket) { usleep(10_000) }
   }
 
   /// Stops the agent and removes everything.

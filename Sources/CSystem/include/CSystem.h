@@ -73,10 +73,6 @@ int keytree_in_background(void *(*body)(void *), void *context);
 // Connects to a local socket. Returns the descriptor, or -1 with errno.
 int keytree_connect_local(const char *path);
 
-// Returns the id of the process that listens at the other end of a connection to a local socket, or 0 if it is in
-// another namespace, or -1 with errno.
-pid_t keytree_listening_process(int descriptor);
-
 // environ(7): the environment variables of this process, terminated by NULL.
 char *const *keytree_environment(void);
 

@@ -7,8 +7,12 @@ internal import Glibc
 ///
 /// Starts no process. No secret passes through it: it requests key information and clears cached passphrases.
 ///
-/// This does not use libgpgme's Assuan protocol, because a read that fails, as when the agent exits, makes libgpgme 1.18
-/// read beyond its buffer until the process crashes: it logs as many bytes as were read, and takes -1 for a size.
+/// This does not use libgpgme's Assuan protocol: libgpgme 1.18 crashes when a read fails, for example because the agent
+/// has exited. It passes the result of the read, -1, to its log function as a size, even if no log is written, and that
+/// function reads beyond the buffer.
+///
+/// A write to an agent that has exited must not raise `SIGPIPE`. libgpgme ignores the signal once it is initialized,
+/// which is the case in every ``Session``.
 @safe
 struct AgentConnection: ~Copyable {
   private let library: keytree_assuan
@@ -17,12 +21,11 @@ struct AgentConnection: ~Copyable {
   /// Connects to the agent.
   ///
   /// - Parameter socket: The agent's socket.
-  /// - Throws: `agentUnreachable` when it does not accept the connection; `engineMissing` when libgpgme does not use
-  ///   libassuan.
+  /// - Throws: `agentUnreachable` when it does not accept the connection, or libgpgme does not use libassuan.
   init(socket: String) throws(EngineError) {
     var library = keytree_assuan()
     guard unsafe keytree_assuan_find(&library) == 1 else {
-      throw .engineMissing(detail: "libgpgme has not loaded libassuan")
+      throw .agentUnreachable(detail: "libgpgme has not loaded libassuan")
     }
     let connection: LocalConnection
     do throws(LocalConnection.Failure) {

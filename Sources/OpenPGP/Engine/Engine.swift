@@ -34,8 +34,7 @@ package final class Engine: OpenPGPEngine {
     var program: Library.Program?
     var gpgconf = ""
     var home: EngineHome?
-    var agent: FoundAgent?
-    var agentsFound = 0
+    var isAgentConnectionChecked = false
   }
 
   /// The maximum size of a message, in bytes: the largest secret, the overhead of GnuPG, and a margin.
@@ -158,23 +157,11 @@ package final class Engine: OpenPGPEngine {
     }
   }
 
-  /// The user's agent when gpgconf was last asked or the connection was repaired.
-  struct FoundAgent: Equatable {
-    let process: pid_t
-    /// A new number each time, even if the process is the same.
-    let number: Int
-  }
+  /// True if gpgconf was asked, and the redirect to the user's agent is correct or was corrected.
+  var isAgentConnectionChecked: Bool { state.withLock { $0.isAgentConnectionChecked } }
 
-  /// The user's agent as it was last found; nil if it was not searched for.
-  var agent: FoundAgent? { state.withLock { $0.agent } }
-
-  /// Records that the user's agent was found, or with nil that there is none.
-  func agentWasFound(_ process: pid_t?) {
-    state.withLock { state in
-      state.agentsFound += 1
-      state.agent = process.map { FoundAgent(process: $0, number: state.agentsFound) }
-    }
-  }
+  /// Records that the redirect is correct.
+  func agentConnectionWasChecked() { state.withLock { $0.isAgentConnectionChecked = true } }
 
   /// Makes the next call reload the home, because its stamp was changed.
   func forgetHome() { state.withLock { $0.home = nil } }

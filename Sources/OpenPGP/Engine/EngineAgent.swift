@@ -13,15 +13,13 @@ extension Engine {
   func withAgent<R: ~Copyable>(
     _ operation: (Session) throws(EngineError) -> R
   ) throws(EngineError) -> R {
-    let before = agent
     let session = try session()
+    let before = session.home.redirect.socketState
     do {
       try requireUnrestrictedAgent(session)
       return try operation(session)
     } catch {
-      guard error.mayBeCausedByMissingAgent, let mended = try mend(since: before, error) else {
-        throw error
-      }
+      guard error.mayBeCausedByMissingAgent, let mended = try mend(since: before, error) else { throw error }
       try requireUnrestrictedAgent(mended)
       return try operation(mended)
     }
@@ -46,18 +44,19 @@ extension Engine {
     return try AgentConnection(socket: socket)
   }
 
-  /// Repairs the connection to the agent if the agent may not have been there when an operation failed.
+  /// Repairs the connection to the agent, if necessary, after an operation that may have failed because it did not
+  /// reach the agent.
   ///
   /// A restart of the machine may have removed the redirect. The path of the socket may have changed because /run/user
-  /// was created or removed. The agent may not be running: gpg is not allowed to start one in the engine home. Or
-  /// another thread or process started it after the operation failed.
+  /// was created or removed. The agent may not be running: gpg is not allowed to start one in the engine home. Another
+  /// thread or process may have repaired this after the operation failed.
   ///
   /// - Parameters:
-  ///   - before: The agent before the operation, if it was known.
+  ///   - before: The state of the agent's socket before the operation.
   ///   - error: The error of the operation.
-  /// - Returns: The session to try again with; nil if the agent was there.
+  /// - Returns: The session to try again with; nil if the operation reached the agent, so that the error is the answer.
   private func mend(
-    since before: FoundAgent?, _ error: EngineError
+    since before: AgentRedirect.SocketState?, _ error: EngineError
   ) throws(EngineError) -> Session? {
     // One thread at a time. Mutex.withLock loses the type of the error.
     let result = mending.withLock { _ in
@@ -67,31 +66,27 @@ extension Engine {
   }
 
   private func mendAlone(
-    since before: FoundAgent?, _ error: EngineError
+    since before: AgentRedirect.SocketState?, _ error: EngineError
   ) throws(EngineError) -> Session? {
     let session = try self.session()
+    let redirect = session.home.redirect
+    let isReachable = redirect.isAgentReachable
+    // A second prompt for the same operation would be wrong, so an error of an agent that was there is final.
+    let isFinal = isReachable && before != nil && redirect.socketState == before && !error.isOfConnection
+    if isFinal, error == .corrupt { return nil }
     // Connecting is cheap; gpgconf needs two processes.
-    if let agent, agent.process == session.home.redirect.agentProcess {
-      // The agent that was found before the operation still answers, so it answered gpg, too: the message is encrypted
-      // to other people. If another thread has found it since then, it may not have answered.
-      return agent == before ? nil : session
-    }
+    if isReachable, isAgentConnectionChecked { return isFinal ? nil : session }
     let gpgconf = try tools().gpgconf
     let place = AgentRedirect(path: try gpgconf.places(home: session.home.path).agentSocket)
     let socket = try gpgconf.places(home: locations.userHome).agentSocket
-    let isInPlace = place == session.home.redirect && place.socket == AgentRedirect.end(of: socket)
-    defer { agentWasFound(place.agentProcess) }
-    if isInPlace, place.agentProcess != nil {
-      switch error {
-      // Another process may have started the agent a moment ago.
-      case .notARecipient, .unusableKey, .agentUnreachable: return session
-      // This can come from the agent, after a prompt, so it is tried again only if the agent is known to be a new one.
-      default: return before == nil ? nil : session
-      }
+    if place == redirect, place.socket == AgentRedirect.end(of: socket), place.isAgentReachable {
+      agentConnectionWasChecked()
+      return isFinal ? nil : session
     }
-    if !isInPlace { try place.point(to: socket) }
-    if place.agentProcess == nil { try gpgconf.launchAgent(home: locations.userHome, socket: socket) }
-    if place == session.home.redirect { return session }
+    if place.socket != AgentRedirect.end(of: socket) { try place.point(to: socket) }
+    if !place.isAgentReachable { try gpgconf.launchAgent(home: locations.userHome, socket: socket) }
+    agentConnectionWasChecked()
+    if place == redirect { return session }
     try SmallFile.write(EngineHome.stampBytes(place), to: EngineHome.stamp(session.home.path))
     forgetHome()
     return try self.session()
@@ -105,5 +100,11 @@ extension EngineError {
     case .notARecipient, .unusableKey(_, .noSecretKey), .agentUnreachable, .corrupt, .other: true
     default: false
     }
+  }
+
+  /// True if the connection to the agent failed. If a program such as systemd holds the agent's socket, an agent can end
+  /// without a change of the socket.
+  fileprivate var isOfConnection: Bool {
+    if case .agentUnreachable = self { true } else { false }
   }
 }

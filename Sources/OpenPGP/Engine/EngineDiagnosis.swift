@@ -15,7 +15,7 @@ extension Engine {
       report.userHome = places.home
       let socket = AgentRedirect.end(of: places.agentSocket)
       report.agentSocket = socket
-      report.agentIsReachable = LocalConnection.listener(at: socket) != nil
+      report.agentIsReachable = LocalConnection.isPossible(to: socket)
       let home = try home()
       report.engineHome = home.path
       let place = AgentRedirect(path: try tools.gpgconf.places(home: home.path).agentSocket)

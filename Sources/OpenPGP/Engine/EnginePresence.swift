@@ -26,11 +26,10 @@ extension Engine {
     let turn = try presenceTurn()
     defer { withExtendedLifetime(turn) {} }
     try withAgent { session throws(EngineError) in
-      let agent = try connection(session)
       // Clears all cached passphrases: the agent tries the last passphrase for every key, because the subkeys of one
       // person usually have the same one.
       for key in try keysOfAgent(for: recipients, session) where key.isCached {
-        try agent.forgetPassphrase(of: key.keygrip)
+        try connection(session).forgetPassphrase(of: key.keygrip)
       }
     }
     return try open(ciphertext, limit: limit)

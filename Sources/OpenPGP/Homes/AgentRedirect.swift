@@ -1,4 +1,5 @@
 internal import Encoding
+internal import FileSystem
 internal import Glibc
 
 /// The file at the path of an agent's socket that redirects gpg to another socket (libassuan's redirection).
@@ -11,11 +12,22 @@ struct AgentRedirect: Sendable, Equatable {
   /// The socket that the file names; nil if the file does not exist.
   var socket: String? { Self.target(of: path) }
 
-  /// The process that listens on that socket: the agent, or the ssh server that forwards to one. Nil if the socket does
-  /// not accept connections.
-  var agentProcess: pid_t? {
-    guard let socket else { return nil }
-    return LocalConnection.listener(at: socket)
+  /// True if an agent accepts connections at that socket.
+  var isAgentReachable: Bool { socket.map(LocalConnection.isPossible(to:)) ?? false }
+
+  /// A socket as it was at one time.
+  struct SocketState: Equatable {
+    let path: String
+    let stamp: FileStamp
+  }
+
+  /// The present state of that socket; nil if there is none.
+  ///
+  /// An agent makes a new socket when it starts. If the state does not change during an operation, no agent was started
+  /// at this socket, nor was the redirect changed.
+  var socketState: SocketState? {
+    guard let socket, let status = try? FileStatus(of: socket) else { return nil }
+    return SocketState(path: socket, stamp: status.stamp)
   }
 
   /// Writes the file. Creates its folder if it is missing: under /run/user each GnuPG home has its own.

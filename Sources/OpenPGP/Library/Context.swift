@@ -25,7 +25,7 @@ struct Context: ~Copyable, @unchecked Sendable {
   ) throws(EngineError) {
     let context = try unsafe Self.bare()
     // Not gpgme_ctx_set_engine_info(3), which would start `gpg --version`.
-    guard let engine = unsafe Library.engine(GPGME_PROTOCOL_OpenPGP, in: context) else {
+    guard let engine = unsafe Library.engine(in: context) else {
       unsafe gpgme_release(context)
       throw .engineMissing(detail: Library.noEngine)
     }

@@ -55,7 +55,7 @@ enum Library {
   private static func ask(_ path: String, processStarted: () -> Void) throws(EngineError) -> String {
     let context = try unsafe Context.bare()
     defer { unsafe gpgme_release(context) }
-    guard let engine = unsafe engine(GPGME_PROTOCOL_OpenPGP, in: context) else {
+    guard let engine = unsafe engine(in: context) else {
       throw .engineMissing(detail: noEngine)
     }
     processStarted()
@@ -71,25 +71,23 @@ enum Library {
 
   static let noEngine = "libgpgme has no list of engines"
 
-  /// Returns the description of an engine in a context, and adds it if it is missing.
+  /// Returns the description of the OpenPGP engine in a context, and adds it if it is missing.
   ///
   /// The struct and its members are public. This copy belongs to the context, which frees it as a whole, and reads it
   /// at the first operation (gpgme manual, "Engine Information").
   ///
-  /// - Parameters:
-  ///   - protocol: The protocol of the engine.
-  ///   - context: A new context.
+  /// - Parameter context: A new context.
   /// - Returns: The description; nil if the context has no list to add it to, or memory runs out.
-  static func engine(_ protocol: gpgme_protocol_t, in context: gpgme_ctx_t) -> gpgme_engine_info_t? {
+  static func engine(in context: gpgme_ctx_t) -> gpgme_engine_info_t? {
     guard var info = unsafe gpgme_ctx_get_engine_info(context) else { return nil }
     while true {
-      if unsafe info.pointee.protocol == `protocol` { return unsafe info }
+      if unsafe info.pointee.protocol == GPGME_PROTOCOL_OpenPGP { return unsafe info }
       guard let next = unsafe info.pointee.next else { break }
       unsafe info = next
     }
     guard let memory = unsafe calloc(1, MemoryLayout<_gpgme_engine_info>.size) else { return nil }
     let engine = unsafe memory.bindMemory(to: _gpgme_engine_info.self, capacity: 1)
-    unsafe engine.pointee.protocol = `protocol`
+    unsafe engine.pointee.protocol = GPGME_PROTOCOL_OpenPGP
     // libgpgme asserts that a name is set before it replaces it.
     unsafe engine.pointee.file_name = strdup("gpg")
     unsafe info.pointee.next = engine
