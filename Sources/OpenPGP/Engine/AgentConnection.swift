@@ -53,6 +53,8 @@ struct AgentConnection: ~Copyable {
   /// - Throws: `restrictedAgent` when this is the agent's restricted socket; `agentUnreachable` when the agent does not
   ///   answer, or refuses the command.
   func keys() throws(EngineError) -> [AgentKey] {
+    // GnuPG 2.4 does not refuse the command there, but omits most keys.
+    if try isRestricted() { throw .restrictedAgent }
     let lines = StatusLines()
     try send("KEYINFO --list", lines)
     return lines.arguments.compactMap(AgentKey.init)
