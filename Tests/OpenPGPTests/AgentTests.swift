@@ -99,6 +99,29 @@ import Testing
     #expect(try engine.opened(sealed) == Array("hello".utf8))
   }
 
+  @Test func `threads that wait for the same repair do not repeat it if it fails`() async throws {
+    let engine = Engine(home, people: [.alice])
+    #expect(try engine.opened(sealed) == Array("hello".utf8))
+    home.stopAgent()
+    let socket = try #require(engine.report().agentSocket)
+    try FileManager.default.createDirectory(atPath: socket + "/full", withIntermediateDirectories: true)
+    let before = engine.statistics.processes
+    let (sealed, threads) = (sealed, 4)
+    let refused = await withTaskGroup(of: Bool.self) { group in
+      for _ in 0..<threads {
+        group.addTask {
+          await withCheckedContinuation { continuation in
+            Thread.detachNewThread { continuation.resume(returning: isUnreachable(engine, sealed)) }
+          }
+        }
+      }
+      return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+    }
+    #expect(refused == threads)
+    // One repair asks gpgconf twice and starts the agent. It takes seconds, so all threads wait for it.
+    #expect(engine.statistics.processes - before == 3)
+  }
+
   @Test func `encrypting without a signature needs no agent`() throws {
     home.stopAgent()
     let engine = Engine(home, people: [.alice])
@@ -143,4 +166,14 @@ import Testing
     #expect(report.problems[GnuPGKey.alice.fingerprint] == nil)
     #expect(report.keys.flatMap(\.userIDs).contains("Alice Example <alice@keytree.example>"))
   }
+}
+
+/// Returns true if a message cannot be decrypted because there is no agent.
+private func isUnreachable(_ engine: Engine, _ message: [UInt8]) -> Bool {
+  do throws(EngineError) {
+    _ = try engine.opened(message)
+  } catch {
+    if case .agentUnreachable = error { return true }
+  }
+  return false
 }

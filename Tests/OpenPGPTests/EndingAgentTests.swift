@@ -15,8 +15,8 @@ import Testing
     sealed = try Engine(home, people: [.alice]).sealed(to: [.alice])
   }
 
-  /// Makes a gpg that starts the user's agent after each operation with a secret key, as another program would that
-  /// happens to do so at this moment.
+  /// Makes a gpg that starts the user's agent after each operation with a secret key, as another program might at
+  /// that moment.
   ///
   /// - Returns: The locations of an engine that uses it, and the file that gets a line for each of these operations.
   private func gpgBeforeAgent() throws -> (EngineLocations, log: String) {
@@ -74,7 +74,7 @@ import Testing
     #expect(pinentry.count == 1)
   }
 
-  @Test func `a message for a hidden recipient prompts once for each key, also if the user cancels`() throws {
+  @Test func `a message for a hidden recipient prompts once for each key, even if the user cancels`() throws {
     let pinentry = try Pinentry.cancelling()
     let home = try GnuPGHome(
       secret: [.locked], agentConfiguration: ["pinentry-program \(pinentry.program)"])
@@ -139,14 +139,18 @@ private final class EndingAgent: Sendable {
         unsafe bind(listener, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
       }
     }
-    let isListening = status == 0 && listen(listener, 8) == 0
-    try #require(isListening)
+    guard status == 0, listen(listener, 8) == 0 else {
+      close(listener)
+      throw POSIXError(.EADDRINUSE)
+    }
     Thread.detachNewThread { [self] in
       while true {
         let connection = accept(listener, nil, nil)
-        if connection < 0 { return }
+        if connection < 0, errno == EINTR { continue }
+        guard connection >= 0 else { break }
         answer(connection)
       }
+      close(listener)
     }
   }
 

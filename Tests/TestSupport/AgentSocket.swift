@@ -8,6 +8,7 @@ package enum AgentSocket {
   /// - Parameter path: The socket.
   /// - Returns: False if no agent answers at this path.
   package static func kill(at path: String) -> Bool {
+    // It only matters whether an agent answers, not why none does.
     guard let connection = try? LocalConnection(to: path) else { return false }
     let command = Array("KILLAGENT\n".utf8)
     var answer = [UInt8](repeating: 0, count: 256)

@@ -21,7 +21,8 @@ struct AgentConnection: ~Copyable {
   /// Connects to the agent.
   ///
   /// - Parameter socket: The agent's socket.
-  /// - Throws: `agentUnreachable` when it does not accept the connection, or libgpgme does not use libassuan.
+  /// - Throws: `agentUnreachable` when it does not accept the connection, or libgpgme does not use libassuan; `other`
+  ///   when memory runs out.
   init(socket: String) throws(EngineError) {
     var library = keytree_assuan()
     guard unsafe keytree_assuan_find(&library) == 1 else {

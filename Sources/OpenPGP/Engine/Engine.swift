@@ -35,6 +35,7 @@ package final class Engine: OpenPGPEngine {
     var gpgconf = ""
     var home: EngineHome?
     var isAgentConnectionChecked = false
+    var failedRepairs: (count: Int, error: EngineError?) = (0, nil)
   }
 
   /// The maximum size of a message, in bytes: the largest secret, the overhead of GnuPG, and a margin.
@@ -162,6 +163,14 @@ package final class Engine: OpenPGPEngine {
 
   /// Records that the redirect is correct.
   func agentConnectionWasChecked() { state.withLock { $0.isAgentConnectionChecked = true } }
+
+  /// The number of times that the connection to the agent could not be repaired, and the last reason.
+  var failedRepairs: (count: Int, error: EngineError?) { state.withLock { $0.failedRepairs } }
+
+  /// Records that the connection to the agent could not be repaired.
+  func repairFailed(_ error: EngineError) {
+    state.withLock { $0.failedRepairs = ($0.failedRepairs.count + 1, error) }
+  }
 
   /// Makes the next call reload the home, because its stamp was changed.
   func forgetHome() { state.withLock { $0.home = nil } }

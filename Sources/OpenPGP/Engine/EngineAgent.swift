@@ -6,6 +6,9 @@ extension Engine {
   /// Runs an operation that needs a secret key. If it fails in a way that a missing agent can cause, the connection to
   /// the agent is repaired and the operation is run again once.
   ///
+  /// If a program such as systemd makes the socket for the agent, and the agent ends while gpg uses it, the operation is
+  /// not run again: that looks like an answer of the agent.
+  ///
   /// - Parameter operation: The operation.
   /// - Returns: The result of the operation.
   /// - Throws: The error of the operation; `agentUnreachable` when the agent cannot be started; `restrictedAgent` when
@@ -14,7 +17,7 @@ extension Engine {
     _ operation: (Session) throws(EngineError) -> R
   ) throws(EngineError) -> R {
     let session = try session()
-    let before = session.home.redirect.socketState
+    let before = Attempt(agent: session.home.redirect.state, failedRepairs: failedRepairs.count)
     do {
       try requireUnrestrictedAgent(session)
       return try operation(session)
@@ -52,11 +55,11 @@ extension Engine {
   /// thread or process may have repaired this after the operation failed.
   ///
   /// - Parameters:
-  ///   - before: The state of the agent's socket before the operation.
+  ///   - before: The state before the operation.
   ///   - error: The error of the operation.
   /// - Returns: The session to try again with; nil if the operation reached the agent, so that the error is the answer.
   private func mend(
-    since before: AgentRedirect.SocketState?, _ error: EngineError
+    since before: Attempt, _ error: EngineError
   ) throws(EngineError) -> Session? {
     // One thread at a time. Mutex.withLock loses the type of the error.
     let result = mending.withLock { _ in
@@ -65,32 +68,53 @@ extension Engine {
     return try result.get()
   }
 
-  private func mendAlone(
-    since before: AgentRedirect.SocketState?, _ error: EngineError
-  ) throws(EngineError) -> Session? {
+  private func mendAlone(since before: Attempt, _ error: EngineError) throws(EngineError) -> Session? {
     let session = try self.session()
     let redirect = session.home.redirect
     let isReachable = redirect.isAgentReachable
     // A second prompt for the same operation would be wrong, so an error of an agent that was there is final.
-    let isFinal = isReachable && before != nil && redirect.socketState == before && !error.isOfConnection
+    let isFinal = isReachable && before.agent != nil && redirect.state == before.agent && !error.isRepeatable
     if isFinal, error == .corrupt { return nil }
     // Connecting is cheap; gpgconf needs two processes.
     if isReachable, isAgentConnectionChecked { return isFinal ? nil : session }
+    // Starting an agent can take seconds to fail.
+    let failed = failedRepairs
+    if !isReachable, failed.count != before.failedRepairs, let error = failed.error { throw error }
+    do {
+      let repaired = try repaired(session)
+      agentConnectionWasChecked()
+      if case .other = error, isFinal { return nil }
+      // If the redirect was wrong, an agent that does not have the key may have answered.
+      return isFinal && repaired.wasCorrect ? nil : repaired.session
+    } catch {
+      repairFailed(error)
+      throw error
+    }
+  }
+
+  /// Corrects the redirect and starts an agent, if necessary. Runs gpgconf.
+  private func repaired(
+    _ session: Session
+  ) throws(EngineError) -> (session: Session, wasCorrect: Bool) {
+    let redirect = session.home.redirect
     let gpgconf = try tools().gpgconf
     let place = AgentRedirect(path: try gpgconf.places(home: session.home.path).agentSocket)
     let socket = try gpgconf.places(home: locations.userHome).agentSocket
-    if place == redirect, place.socket == AgentRedirect.end(of: socket), place.isAgentReachable {
-      agentConnectionWasChecked()
-      return isFinal ? nil : session
-    }
-    if place.socket != AgentRedirect.end(of: socket) { try place.point(to: socket) }
+    let isCorrect = place == redirect && place.socket == AgentRedirect.end(of: socket)
+    if !isCorrect { try place.point(to: socket) }
     if !place.isAgentReachable { try gpgconf.launchAgent(home: locations.userHome, socket: socket) }
-    agentConnectionWasChecked()
-    if place == redirect { return session }
+    if place == redirect { return (session, isCorrect) }
     try SmallFile.write(EngineHome.stampBytes(place), to: EngineHome.stamp(session.home.path))
     forgetHome()
-    return try self.session()
+    return (try self.session(), false)
   }
+}
+
+/// What is known before an operation that needs the agent.
+private struct Attempt {
+  let agent: AgentRedirect.State?
+  /// The number of repairs that failed until then.
+  let failedRepairs: Int
 }
 
 extension EngineError {
@@ -102,9 +126,9 @@ extension EngineError {
     }
   }
 
-  /// True if the connection to the agent failed. If a program such as systemd holds the agent's socket, an agent can end
-  /// without a change of the socket.
-  fileprivate var isOfConnection: Bool {
+  /// True if the operation can be run again, because it was a command that shows no dialog. The agent may have ended
+  /// without a change of its socket.
+  fileprivate var isRepeatable: Bool {
     if case .agentUnreachable = self { true } else { false }
   }
 }

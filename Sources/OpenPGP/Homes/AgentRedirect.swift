@@ -15,19 +15,27 @@ struct AgentRedirect: Sendable, Equatable {
   /// True if an agent accepts connections at that socket.
   var isAgentReachable: Bool { socket.map(LocalConnection.isPossible(to:)) ?? false }
 
-  /// A socket as it was at one time.
-  struct SocketState: Equatable {
-    let path: String
+  /// The redirect and its socket at one time.
+  struct State: Equatable {
+    let redirect: AgentRedirect
     let stamp: FileStamp
+    let socket: String
+    let socketStamp: FileStamp
   }
 
-  /// The present state of that socket; nil if there is none.
+  /// The present state; nil if the file or the socket does not exist.
   ///
-  /// An agent makes a new socket when it starts. If the state does not change during an operation, no agent was started
-  /// at this socket, nor was the redirect changed.
-  var socketState: SocketState? {
-    guard let socket, let status = try? FileStatus(of: socket) else { return nil }
-    return SocketState(path: socket, stamp: status.stamp)
+  /// An agent that starts makes a new socket, unless a program such as systemd makes the socket for it. If the state is
+  /// the same before and after an operation, no agent has made this socket in between, and nobody has written the file.
+  var state: State? {
+    do throws(FileError) {
+      guard let socket else { return nil }
+      return State(
+        redirect: self, stamp: try FileStatus(of: path).stamp, socket: socket,
+        socketStamp: try FileStatus(of: socket).stamp)
+    } catch {
+      return nil
+    }
   }
 
   /// Writes the file. Creates its folder if it is missing: under /run/user each GnuPG home has its own.

@@ -34,5 +34,12 @@ package struct LocalConnection: ~Copyable {
   /// Returns true if a socket accepts connections.
   ///
   /// - Parameter path: The socket.
-  package static func isPossible(to path: String) -> Bool { (try? LocalConnection(to: path)) != nil }
+  package static func isPossible(to path: String) -> Bool {
+    do throws(Failure) {
+      _ = try LocalConnection(to: path)
+      return true
+    } catch {
+      return false
+    }
+  }
 }
