@@ -114,6 +114,35 @@ import Testing
     #expect(agent.unreadCommands == 2, "the engine tries twice")
   }
 
+  @Test func `an agent that ends while its dialog is shown does not make a message look damaged`() throws {
+    let folder = home.folder + "/pinentry"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+    try ExecutableFile.write(
+      """
+      #!/bin/sh
+      echo 'OK ready'
+      while read -r command rest; do
+        case "$command" in
+          GETPIN) echo shown >>\(folder)/log; kill -9 $PPID; exit ;;
+          *) echo OK ;;
+        esac
+      done
+
+      """, to: folder + "/pinentry", mode: 0o755)
+    let home = try GnuPGHome(secret: [.locked], agentConfiguration: ["pinentry-program \(folder)/pinentry"])
+    home.stopAgent()
+    let engine = Engine(home, people: [.locked], interaction: .pinentry)
+    let message = try engine.sealed(to: [.locked])
+    try home.run(["--list-secret-keys"])
+    #expect {
+      try engine.opened(message)
+    } throws: { error in
+      guard case EngineError.agentUnreachable = error else { return false }
+      return true
+    }
+    #expect(try String(contentsOfFile: folder + "/log", encoding: .utf8) == "shown\nshown\n")
+  }
+
   private func isNotARecipient(_ error: any Error) -> Bool {
     if case EngineError.notARecipient = error { true } else { false }
   }
@@ -169,11 +198,12 @@ private final class EndingAgent: Sendable {
     var command = [UInt8](repeating: 0, count: 64)
     while true {
       let size = unsafe recv(connection, &command, command.count, Int32(MSG_PEEK))
-      // Nothing arrives from a client that only tests whether the agent accepts connections.
+      // Nothing arrives from a client that only tests whether the socket accepts connections.
       guard size > 0 else { return }
       if command[..<size].contains(UInt8(ascii: "\n")) { break }
       usleep(1_000)
     }
-    count.add(1, ordering: .relaxed)
+    // A client that only tests whether the agent answers takes its leave at once.
+    if !command.starts(with: "BYE".utf8) { count.add(1, ordering: .relaxed) }
   }
 }

@@ -11,8 +11,8 @@ extension Engine {
   ///
   /// - Parameter operation: The operation.
   /// - Returns: The result of the operation.
-  /// - Throws: The error of the operation; `agentUnreachable` when the agent cannot be started; `restrictedAgent` when
-  ///   it does not let this engine rule out prompts.
+  /// - Throws: The error of the operation; `agentUnreachable` when the agent cannot be started, or ends during the
+  ///   operation; `restrictedAgent` when it does not let this engine rule out prompts.
   func withAgent<R: ~Copyable>(
     _ operation: (Session) throws(EngineError) -> R
   ) throws(EngineError) -> R {
@@ -24,7 +24,15 @@ extension Engine {
     } catch {
       guard error.mayBeCausedByMissingAgent, let mended = try mend(since: before, error) else { throw error }
       try requireUnrestrictedAgent(mended)
-      return try operation(mended)
+      do {
+        return try operation(mended)
+      } catch {
+        // This looks like a damaged message to gpg.
+        if error == .corrupt, !mended.home.redirect.isAgentAnswering {
+          throw .agentUnreachable(detail: "it has ended during the operation")
+        }
+        throw error
+      }
     }
   }
 
@@ -71,15 +79,15 @@ extension Engine {
   private func mendAlone(since before: Attempt, _ error: EngineError) throws(EngineError) -> Session? {
     let session = try self.session()
     let redirect = session.home.redirect
-    let isReachable = redirect.isAgentReachable
+    let isAnswering = redirect.isAgentAnswering
     // A second prompt for the same operation would be wrong, so an error of an agent that was there is final.
-    let isFinal = isReachable && before.agent != nil && redirect.state == before.agent && !error.isRepeatable
+    let isFinal = isAnswering && before.agent != nil && redirect.state == before.agent && !error.isRepeatable
     if isFinal, error == .corrupt { return nil }
     // Connecting is cheap; gpgconf needs two processes.
-    if isReachable, isAgentConnectionChecked { return isFinal ? nil : session }
+    if isAnswering, isAgentConnectionChecked { return isFinal ? nil : session }
     // Starting an agent can take seconds to fail.
     let failed = failedRepairs
-    if !isReachable, failed.count != before.failedRepairs, let error = failed.error { throw error }
+    if !isAnswering, failed.count != before.failedRepairs, let error = failed.error { throw error }
     do {
       let repaired = try repaired(session)
       agentConnectionWasChecked()
@@ -102,7 +110,7 @@ extension Engine {
     let socket = try gpgconf.places(home: locations.userHome).agentSocket
     let isCorrect = place == redirect && place.socket == AgentRedirect.end(of: socket)
     if !isCorrect { try place.point(to: socket) }
-    if !place.isAgentReachable { try gpgconf.launchAgent(home: locations.userHome, socket: socket) }
+    if !place.isAgentAnswering { try gpgconf.launchAgent(home: locations.userHome, socket: socket) }
     if place == redirect { return (session, isCorrect) }
     try SmallFile.write(EngineHome.stampBytes(place), to: EngineHome.stamp(session.home.path))
     forgetHome()
@@ -115,6 +123,20 @@ private struct Attempt {
   let agent: AgentRedirect.State?
   /// The number of repairs that failed until then.
   let failedRepairs: Int
+}
+
+extension AgentRedirect {
+  /// True if an agent greets a connection to the socket. For a moment, the socket of an agent that has been killed still
+  /// accepts connections.
+  fileprivate var isAgentAnswering: Bool {
+    guard let socket else { return false }
+    do throws(EngineError) {
+      _ = try AgentConnection(socket: socket)
+      return true
+    } catch {
+      return false
+    }
+  }
 }
 
 extension EngineError {

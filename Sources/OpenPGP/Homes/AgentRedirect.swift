@@ -12,9 +12,6 @@ struct AgentRedirect: Sendable, Equatable {
   /// The socket that the file names; nil if the file does not exist.
   var socket: String? { Self.target(of: path) }
 
-  /// True if an agent accepts connections at that socket.
-  var isAgentReachable: Bool { socket.map(LocalConnection.isPossible(to:)) ?? false }
-
   /// The redirect and its socket at one time.
   struct State: Equatable {
     let redirect: AgentRedirect
