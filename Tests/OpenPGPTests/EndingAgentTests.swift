@@ -95,7 +95,8 @@ import Testing
     let engine = Engine(
       locations: home.locations, keyringID: "test", keys: keys, interaction: .pinentry,
       acceptsForeignMessages: true)
-    #expect { try engine.opened(message) } throws: { isNotARecipient($0) }
+    // GnuPG 2.2 reports that there is no key, and 2.4 that the user cancelled.
+    #expect(throws: EngineError.self) { try engine.opened(message) }
     #expect(pinentry.count == 2)
   }
 

@@ -27,11 +27,13 @@ extension Engine {
       do {
         return try operation(mended)
       } catch {
-        // This looks like a damaged message to gpg.
-        if error == .corrupt, !mended.home.redirect.isAgentAnswering {
+        // GnuPG 2.2 reports this as a damaged message, and 2.4 as the end of a file.
+        switch error {
+        case .corrupt where !mended.home.redirect.isAgentAnswering,
+          .other where !mended.home.redirect.isAgentAnswering:
           throw .agentUnreachable(detail: "it has ended during the operation")
+        default: throw error
         }
-        throw error
       }
     }
   }
