@@ -27,10 +27,10 @@ extension Engine {
       do {
         return try operation(mended)
       } catch {
-        // GnuPG 2.2 reports this as a damaged message, and 2.4 as the end of a file.
         switch error {
-        case .corrupt where !mended.home.redirect.isAgentAnswering,
-          .other where !mended.home.redirect.isAgentAnswering:
+        // If the agent ends while gpg uses it, GnuPG 2.2 reports a damaged message, and 2.4 the end of a file.
+        case .corrupt, .other:
+          if mended.home.redirect.isAgentAnswering { throw error }
           throw .agentUnreachable(detail: "it has ended during the operation")
         default: throw error
         }
