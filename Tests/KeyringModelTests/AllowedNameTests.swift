@@ -39,7 +39,9 @@ import Testing
     let keyring = try #require(KeyringID(hex: String(repeating: "0", count: 32)))
     let policy = Policy(
       keyring: keyring, generation: 1, previous: nil,
-      people: [person: Person(name: "A", role: .admin, added: Timestamp(microseconds: 0))],
+      people: [
+        person: Person(name: "A", role: .admin, added: Timestamp(microseconds: 0), encryptTo: [person])
+      ],
       groups: ["default": [person]], files: [name])
     #expect(throws: PolicyError.badFileName(name)) { try Policy.parse(policy.encode()) }
   }
@@ -49,7 +51,9 @@ import Testing
     let keyring = try #require(KeyringID(hex: String(repeating: "0", count: 32)))
     let policy = Policy(
       keyring: keyring, generation: 1, previous: nil,
-      people: [person: Person(name: "A", role: .admin, added: Timestamp(microseconds: 0))],
+      people: [
+        person: Person(name: "A", role: .admin, added: Timestamp(microseconds: 0), encryptTo: [person])
+      ],
       groups: ["default": [person]], files: ["b", "a/"])
     #expect(String(decoding: policy.encode(), as: UTF8.self).contains("\"files\":[\"a/\",\"b\"]"))
     #expect(try Policy.parse(policy.encode()) == policy)

@@ -14,7 +14,8 @@ import Testing
     var people: [Fingerprint: Person] = [:]
     for number in 1...count {
       people[try fingerprint(number)] = Person(
-        name: "x", role: number == 1 ? .admin : .member, added: Timestamp(microseconds: 0))
+        name: "x", role: number == 1 ? .admin : .member, added: Timestamp(microseconds: 0),
+        encryptTo: [try fingerprint(number)])
     }
     let id = try #require(KeyringID(hex: "0123456789abcdef0123456789abcdef"))
     return Policy(
@@ -43,6 +44,22 @@ import Testing
     #expect(throws: PolicyError.tooMany(.members(group: "ops"), limit: 1024)) { try policy.validate() }
   }
 
+  @Test func `the subkeys of the members of a group count, too, and a person has at most 16`() throws {
+    var policy = try Self.policy(people: 1024)
+    policy.groups["ops"] = try (1...1024).map(Self.fingerprint)
+    try policy.validate()
+    let person = try Self.fingerprint(7)
+    policy.people[person]?.encryptTo.append(try Self.fingerprint(5000))
+    #expect(throws: PolicyError.tooMany(.members(group: "ops"), limit: 1024)) { try policy.validate() }
+    policy.groups["ops"]?.removeLast()
+    try policy.validate()
+    policy.groups["ops"] = []
+    policy.people[person]?.encryptTo = try (5000..<5016).map(Self.fingerprint)
+    try policy.validate()
+    policy.people[person]?.encryptTo.append(try Self.fingerprint(5016))
+    #expect(throws: PolicyError.tooMany(.subkeys(person), limit: 16)) { try policy.validate() }
+  }
+
   @Test func `a name has at most 2048 bytes`() throws {
     var policy = try Self.policy(people: 1)
     let person = try Self.fingerprint(1)
@@ -65,9 +82,13 @@ import Testing
     next.groups["old"] = nil
     next.groups["new"] = [try Self.fingerprint(3)]
     next.groups["ops"] = try (100...300).map(Self.fingerprint)
+    next.people[try Self.fingerprint(4)]?.name = "y"
+    next.people[try Self.fingerprint(5)]?.encryptTo = [
+      try Self.fingerprint(5000), try Self.fingerprint(5001),
+    ]
     let edits = next.edits(since: base)
-    // 99 leave, 100 join, one group is added with its member, and one group is removed.
-    #expect(edits.count == 202)
+    // 99 leave, 100 join, one group is added with its member, one group is removed, and two people are changed.
+    #expect(edits.count == 204)
     let result = try base.successor(
       by: edits, previous: ContentDigest(of: []), at: Timestamp(microseconds: 1))
     #expect(result.groups == next.groups && result.people == next.people)

@@ -7,11 +7,13 @@ struct PolicyTests {
   static let alice = String(repeating: "A", count: 40)
   static let bob = String(repeating: "B", count: 64)
 
+  static let subkey = String(repeating: "D", count: 40)
+
   static let text = """
     {"format":1,"generation":2,"groups":{"default":["\(alice)","\(bob)"],"ops":["\(alice)"]},\
     "keyring":"0123456789abcdef0123456789abcdef",\
-    "people":{"\(alice)":{"added":"2026-11-20T18:32:09.000000Z","name":"Alice \\"A\\" \u{e9}","role":"admin"},\
-    "\(bob)":{"added":"2026-11-20T18:32:09.000000Z","name":"Bob","role":"member"}},\
+    "people":{"\(alice)":{"added":"2026-11-20T18:32:09.000000Z","encryptTo":["\(subkey)"],"name":"Alice \\"A\\" \u{e9}","role":"admin"},\
+    "\(bob)":{"added":"2026-11-20T18:32:09.000000Z","encryptTo":["\(bob)"],"name":"Bob","role":"member"}},\
     "previous":"47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU"}\n
     """
 
@@ -26,6 +28,7 @@ struct PolicyTests {
     #expect(policy.generation == 2)
     #expect(policy.previous == ContentDigest(of: []))
     #expect(policy.people[alice]?.name == "Alice \"A\" \u{e9}")
+    #expect(policy.people[alice]?.encryptTo == [try #require(Fingerprint(Self.subkey))])
     #expect(policy.people[bob]?.role == .member)
     #expect(policy.groups == ["default": [alice, bob], "ops": [alice]])
     #expect(policy.admins == [alice])
@@ -41,6 +44,12 @@ struct PolicyTests {
     ("\"name\":\"Bob\"", "\"mail\":\"b\",\"name\":\"Bob\"", .unexpected("mail")),
     ("\"name\":\"Bob\"", "\"name\":\"\"", .unnamedPerson(bobFingerprint)),
     ("\"name\":\"Bob\",", "", .missing("name")),
+    ("\"encryptTo\":[\"\(bob)\"],", "", .missing("encryptTo")),
+    ("\"encryptTo\":[\"\(bob)\"]", "\"encryptTo\":[]", .noEncryptionSubkey(bobFingerprint)),
+    ("\"encryptTo\":[\"\(bob)\"]", "\"encryptTo\":[\"BB\"]", .invalid("encryptTo")),
+    ("\"encryptTo\":[\"\(bob)\"]", "\"encryptTo\":\"\(bob)\"", .invalid("encryptTo")),
+    ("\"encryptTo\":[\"\(bob)\"]", "\"encryptTo\":[\"\(bob)\",\"\(bob)\"]", .notCanonical),
+    ("\"encryptTo\":[\"\(bob)\"]", "\"encryptTo\":[\"\(subkey)\"]", .sharedSubkey(fingerprint(subkey))),
     ("\"role\":\"member\"", "\"role\":\"owner\"", .invalid("role")),
     ("\"role\":\"admin\"", "\"role\":\"member\"", .noAdmin),
     ("\"generation\":2", "\"generation\":0", .invalid("generation")),
@@ -78,7 +87,7 @@ struct PolicyTests {
     ("\"ops\":[\"\(alice)\"]", "\"ops\":[\"\(alice)\",\"\(alice)\"]", .notCanonical),
     ("[\"\(alice)\",\"\(bob)\"]", "[\"\(bob)\",\"\(alice)\"]", .notCanonical),
     ("\"format\":1,", "\"format\":1, ", .notCanonical),
-    (".000000Z\",\"name\":\"Bob\"", "Z\",\"name\":\"Bob\"", .notCanonical),
+    (".000000Z\",\"encryptTo\":[\"\(bob)", "Z\",\"encryptTo\":[\"\(bob)", .notCanonical),
     ("}\n", "}", .notCanonical),
     ("}\n", "}\n\n", .notCanonical),
     ("\"format\":1,", "\"format\":1,\"format\":1,", .malformed(.duplicateKey("format"))),

@@ -240,7 +240,8 @@ import Testing
     var policy = keyring.policy
     policy.generation = 2
     policy.previous = ContentDigest(of: keyring.policy.encode())
-    policy.people[GnuPGKey.bob.fingerprint] = Person(name: "Bob", role: .admin, added: store.host.clock())
+    policy.people[GnuPGKey.bob.fingerprint] = Person(
+      name: "Bob", role: .admin, added: store.host.clock(), encryptTo: [GnuPGKey.bob.encryptionSubkey])
     try tree.replaceFile("policy.json", with: policy.encode(), temporary: "tmp")
     let bob = GnuPGKey.bob.fingerprint.text
     let signature = try store.gnupg.run(

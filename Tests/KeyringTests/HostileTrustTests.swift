@@ -16,7 +16,8 @@ import Testing
     var policy = try Policy.parse(try #require(try store.bytes(StoreLayout.policy)))
     for person in people {
       policy.people[person] = Person(
-        name: "x", role: .admin, added: Timestamp(microseconds: 0), key: ContentDigest(of: keyFile))
+        name: "x", role: .admin, added: Timestamp(microseconds: 0), key: ContentDigest(of: keyFile),
+        encryptTo: [person])
       try tree.replaceFile(StoreLayout.keyFile(person), with: keyFile, temporary: "tmp")
     }
     try tree.replaceFile(StoreLayout.policy, with: policy.encode(), temporary: "tmp")

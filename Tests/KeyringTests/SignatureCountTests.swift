@@ -98,7 +98,8 @@ import Testing
     let items = (0..<count).map { NewItem.login("host\($0).example", "me") }
     _ = try store.open().addAll(items, secret: { SecretBytes(text: "\($0)") })
     let comes: [PolicyEdit] = [
-      .add(bob, name: "Bob", role: .member, key: ContentDigest(of: [2])), .join(bob, group: "default"),
+      .add(bob, name: "Bob", role: .member, key: ContentDigest(of: [2]), encryptTo: [bob]),
+      .join(bob, group: "default"),
     ]
     for (edits, keys) in [(comes, [bob: [2]]), ([.remove(bob)], [:])]
       as [([PolicyEdit], [Fingerprint: [UInt8]])]
@@ -122,7 +123,9 @@ import Testing
     let before = keyring.engineStatistics
     let file = try world.keyFile(.bob)
     let edits: [PolicyEdit] = [
-      .add(GnuPGKey.bob.fingerprint, name: "Bob", role: .member, key: ContentDigest(of: file.bytes)),
+      .add(
+        GnuPGKey.bob.fingerprint, name: "Bob", role: .member, key: ContentDigest(of: file.bytes),
+        encryptTo: [GnuPGKey.bob.encryptionSubkey]),
       .join(GnuPGKey.bob.fingerprint, group: GroupName.default),
     ]
     let now = try keyring.make(keyring.plan(edits, newKeys: [GnuPGKey.bob.fingerprint: file.bytes]))

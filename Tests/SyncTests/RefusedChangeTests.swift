@@ -63,7 +63,8 @@ import Testing
     var policy = try clones.open(0).policy
     policy.previous = ContentDigest(of: policy.encode())
     policy.generation += 1
-    policy.people[stranger] = Person(name: "Stranger", role: .member, added: item.modified)
+    policy.people[stranger] = Person(
+      name: "Stranger", role: .member, added: item.modified, encryptTo: [stranger])
     policy.groups["default"] = [store.owner, stranger].sorted()
     try store.put(Array(stranger.text.utf8), at: StoreLayout.keyFile(stranger))
     try store.put(policy.encode(), at: StoreLayout.policy)

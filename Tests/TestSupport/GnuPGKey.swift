@@ -16,6 +16,14 @@ package enum GnuPGKey: String, CaseIterable, Sendable {
     return fingerprint
   }
 
+  /// The newest valid encryption subkey; of a key that cannot be encrypted to, the newest one, or the primary key.
+  package var encryptionSubkey: Fingerprint {
+    guard let fingerprint = Fingerprint(encryptionDigits) else {
+      preconditionFailure("a fixture has an invalid fingerprint")
+    }
+    return fingerprint
+  }
+
   /// The mail address in the only user id.
   package var mail: String { "\(rawValue)@keytree.example" }
 
@@ -53,6 +61,20 @@ package enum GnuPGKey: String, CaseIterable, Sendable {
     case .signonly: "C3B1930E1684644F94BA68E7277CF103FB734D05"
     case .several: "478F943862C844503923D5E5DDB516E729029135"
     case .locked: "D6C085F4E7780F00F1B00AAEE86D534813490460"
+    }
+  }
+
+  private var encryptionDigits: String {
+    switch self {
+    case .alice: "2C8B1CC9CCADBF7D4995E72D7579F5211C2A9AC6"
+    case .bob: "5AC0F82A5B454B4E43C586B2F0896F197DF1FC3C"
+    case .carol: "75AF5DC4C06BE762BF9B215E9762604E79AFC2A1"
+    case .rsa: "8AE2BA126DEA25A110DA46657F4D31708DCBA727"
+    case .expired: "34E00FB9CCD87827B3D587A72C0A787F51B2B7EB"
+    case .revoked: "0BA036850F933A20BBA9ACC3442E44C5B96917AB"
+    case .signonly: digits
+    case .several: "91DC20904AAD53985357964133AD7EB027B7C308"
+    case .locked: "A4620137CDBF171D9957E2E3B4FC83A0CAFB1573"
     }
   }
 

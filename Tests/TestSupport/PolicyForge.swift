@@ -30,7 +30,7 @@ package struct PolicyForge {
     let now = Timestamp(microseconds: 1_900_000_000_000_000)
     var next = try Policy.parse(bytes).successor(by: edits, previous: ContentDigest(of: bytes), at: now)
     change(&next)
-    for case .add(let person, _, _, _) in edits {
+    for case .add(let person, _, _, _, _) in edits {
       guard let key = GnuPGKey.allCases.first(where: { $0.fingerprint == person }) else { continue }
       try write(key.publicKey, to: StoreLayout.keyFile(person))
     }
@@ -51,7 +51,9 @@ package struct PolicyForge {
 
   /// Returns the edit that adds the owner of a fixture key.
   package static func adding(_ key: GnuPGKey, _ role: Person.Role = .member) -> PolicyEdit {
-    .add(key.fingerprint, name: key.mail, role: role, key: ContentDigest(of: key.publicKey))
+    .add(
+      key.fingerprint, name: key.mail, role: role, key: ContentDigest(of: key.publicKey),
+      encryptTo: [key.encryptionSubkey])
   }
 
   /// Returns the bytes of a file in the store.

@@ -27,7 +27,8 @@ package final class StandInStore: Sendable {
   @discardableResult
   package func create(faults: FaultPlan? = nil) throws -> Keyring {
     try Keyring.create(
-      at: path, founder: .init(fingerprint: owner, name: "Alice <alice@example.org>", keyFile: [1]),
+      at: path,
+      founder: .init(fingerprint: owner, name: "Alice <alice@example.org>", keyFile: [1], encryptTo: [owner]),
       host: host, faults: faults, engine: { _ in engine })
   }
 

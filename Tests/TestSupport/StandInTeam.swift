@@ -36,7 +36,8 @@ extension StandInStore {
     let now = host.clock()
     try changePolicy(at: path) { policy in
       let added = policy.people[person]?.added ?? now
-      policy.people[person] = Person(name: "Person \(person.text.suffix(2))", role: .member, added: added)
+      policy.people[person] = Person(
+        name: "Person \(person.text.suffix(2))", role: .member, added: added, encryptTo: [person])
       for group in groups {
         policy.groups[group] = Set((policy.groups[group] ?? [owner]) + [person]).sorted()
       }

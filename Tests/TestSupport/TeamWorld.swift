@@ -66,7 +66,9 @@ package final class TeamWorld: Sendable {
       let file = try keyFile(person)
       if !keyring.policy.isMember(person.fingerprint) {
         edits.append(
-          .add(person.fingerprint, name: person.mail, role: role, key: ContentDigest(of: file.bytes)))
+          .add(
+            person.fingerprint, name: person.mail, role: role, key: ContentDigest(of: file.bytes),
+            encryptTo: [person.encryptionSubkey]))
         keys[person.fingerprint] = file.bytes
       }
       edits.append(.join(person.fingerprint, group: group))

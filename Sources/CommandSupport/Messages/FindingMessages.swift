@@ -25,10 +25,8 @@ extension Finding.Kind {
       error.wordsForOneFile ?? ErrorReport(error, item: nil).message ?? "it cannot be decrypted"
     case .wrongRecipients(let found, let expected):
       "it is encrypted to \(Self.list(found)), but its group has \(Self.list(expected))"
-    case .recipientsUnknown(.unknownGroup(let group)):
+    case .unknownGroup(let group):
       "its recipients cannot be checked: the policy has no group \(ErrorReport.quote(group))"
-    case .recipientsUnknown(.unusableKey(let person, let problem)):
-      "its recipients cannot be checked: the key \(person.text) cannot be used: \(problem.message)"
     case .unsafe(.ownedBy(let user)): "it belongs to user \(user), who can change it"
     case .unsafe(.writableByOthers): "others can write to it (`chmod go-w` removes the permission)"
     case .policy(let distrust): "the policy is not trusted: \(distrust.message)"
@@ -55,7 +53,7 @@ extension Finding.Kind {
     case .bindingMismatch: "binding-mismatch"
     case .passRecipients: "pass-recipients"
     case .undecryptable: "undecryptable"
-    case .wrongRecipients, .recipientsUnknown: "recipients"
+    case .wrongRecipients, .unknownGroup: "recipients"
     case .unsafe: "permissions"
     case .policy: "policy"
     case .key, .keyEnds: "key"
@@ -74,7 +72,7 @@ extension Finding.Kind {
       .transaction, .unfinished:
       true
     case .damaged(let damage): damage.isForRepair
-    case .notAdopted, .changed, .undecryptable, .wrongRecipients, .recipientsUnknown, .unsafe, .policy, .key:
+    case .notAdopted, .changed, .undecryptable, .wrongRecipients, .unknownGroup, .unsafe, .policy, .key:
       false
     case .keyEnds, .keyFile, .chain, .branch: false
     }

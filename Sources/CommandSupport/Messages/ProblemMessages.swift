@@ -136,6 +136,8 @@ extension PolicyError {
     case .unexpected(let field): "`\(field)` is not allowed"
     case .notCanonical: "it is not in canonical form, so another program edited it"
     case .unnamedPerson(let person): "\(person.text) has no name"
+    case .noEncryptionSubkey(let person): "it names no subkey to encrypt to for \(person.text)"
+    case .sharedSubkey(let subkey): "it names the subkey \(subkey.text) for two members"
     case .noAdmin: "it names no admin"
     case .noDefaultGroup: "it has no group `default`"
     case .emptyDefaultGroup: "its group `default` is empty"
@@ -147,7 +149,9 @@ extension PolicyError {
     case .tooMany(.people, let limit): "it has more than \(limit) people"
     case .tooMany(.groups, let limit): "it has more than \(limit) groups"
     case .tooMany(.members(let group), let limit):
-      "its group \(ErrorReport.quote(group)) has more than \(limit) members"
+      "its group \(ErrorReport.quote(group)) has more than \(limit) members, or subkeys of them"
+    case .tooMany(.subkeys(let person), let limit):
+      "it names more than \(limit) subkeys to encrypt to for \(person.text)"
     case .nameTooLong(let person, let limit): "the name of \(person.text) is longer than \(limit) bytes"
     }
   }

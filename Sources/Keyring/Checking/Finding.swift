@@ -31,8 +31,8 @@ public struct Finding: Sendable, Equatable {
     case undecryptable(EngineError)
     /// An item is not encrypted to exactly the members of its group.
     case wrongRecipients(found: [KeyID], expected: [KeyID])
-    /// The recipients of an item cannot be checked, because the expected recipients are not known.
-    case recipientsUnknown(RecipientDoubt)
+    /// The policy does not have the group of an item.
+    case unknownGroup(String)
     /// Other users of the machine can change the file or folder.
     case unsafe(UnsafeFolderReason)
     /// The policy, or a person's key file, is not trusted.
@@ -99,14 +99,6 @@ public enum BranchLoss: Sendable, Equatable {
   case deleted
   /// The commit that the branch pointed to.
   case rewritten(from: String)
-}
-
-/// The reason why the expected recipients of an item are not known.
-public enum RecipientDoubt: Sendable, Equatable {
-  /// The policy has no such group.
-  case unknownGroup(String)
-  /// The key of this member of the group cannot be used for encryption.
-  case unusableKey(Fingerprint, KeyProblem)
 }
 
 /// The reason why something does not belong to a store.

@@ -1,7 +1,6 @@
 internal import KeyringModel
 internal import OpenPGP
 internal import Secrets
-internal import Synchronization
 
 /// Compares the files of one item with its index line and the policy. It can be used from any thread.
 struct ItemCheck: Sendable {
@@ -10,11 +9,14 @@ struct ItemCheck: Sendable {
   let decrypts: Bool
   /// The index lines.
   let lines: LineTable
-  /// The expected recipients of each group.
-  private let readers = GroupReaders()
+  /// The subkeys that the items of each group are encrypted to.
+  private let readers: [String: Set<KeyID>]
 
   init(keyring: Keyring, decrypts: Bool, lines: LineTable) {
     (self.keyring, self.decrypts, self.lines) = (keyring, decrypts, lines)
+    let policy = keyring.policy
+    readers = Dictionary(
+      uniqueKeysWithValues: policy.groups.keys.map { ($0, policy.recipients(of: $0) ?? []) })
   }
 
   /// The result of checking one item.
@@ -81,7 +83,7 @@ struct ItemCheck: Sendable {
     } catch {
       return Look(findings: [Finding(file, .damaged(.notAMessage(error)))])
     }
-    if let kind = try recipientFinding(recipients, verified.record) {
+    if let kind = recipientFinding(recipients, verified.record) {
       look.findings.append(Finding(file, kind))
     }
     let stored = StoredItem(verified: verified, message: message)
@@ -94,18 +96,9 @@ struct ItemCheck: Sendable {
   /// T8).
   private func recipientFinding(
     _ found: [KeyID], _ record: ItemRecord
-  ) throws(KeyringError) -> Finding.Kind? {
-    guard let members = keyring.policy.groups[record.group] else {
-      return .recipientsUnknown(.unknownGroup(record.group))
-    }
-    let expected: Set<KeyID>
-    do {
-      expected = try readers.expected(record.group, members, keyring.engine)
-    } catch {
-      guard case .unusableKey(let person, let problem) = error else { throw .engine(error, nil) }
-      return .recipientsUnknown(.unusableKey(person, problem))
-    }
-    guard Set(found) != expected || found.count != expected.count else { return nil }
+  ) -> Finding.Kind? {
+    guard let expected = readers[record.group] else { return .unknownGroup(record.group) }
+    if expected.areExactly(found) { return nil }
     return .wrongRecipients(found: found, expected: expected.sorted { $0.text < $1.text })
   }
 
@@ -122,27 +115,5 @@ struct ItemCheck: Sendable {
       default: throw error
       }
     }
-  }
-}
-
-/// The expected recipients of the items of each group, computed once per group.
-private final class GroupReaders: Sendable {
-  private let known = Mutex<[String: Result<Set<KeyID>, EngineError>]>([:])
-
-  func expected(
-    _ group: String, _ members: [Fingerprint], _ engine: any OpenPGPEngine
-  ) throws(EngineError) -> Set<KeyID> {
-    let result = known.withLock { known in
-      if let result = known[group] { return result }
-      let result: Result<Set<KeyID>, EngineError>
-      do throws(EngineError) {
-        result = .success(try engine.expectedRecipients(members))
-      } catch {
-        result = .failure(error)
-      }
-      known[group] = result
-      return result
-    }
-    return try result.get()
   }
 }

@@ -71,6 +71,12 @@ struct ItemEncryptor: Sendable {
     guard message.count <= StoreLayout.sealedItemLimit else {
       throw .secretTooLarge(limit: StoreLayout.secretLimit)
     }
+    // The engine must have encrypted to the subkeys that the policy names. A message that cannot be read has none.
+    let found = (try? keyring.engine.recipients(of: message)) ?? []
+    if let expected = keyring.policy.recipients(of: record.group), !expected.areExactly(found) {
+      throw .engine(
+        .wrongRecipients(expected: expected.sorted(), found: found.sorted(), hint: nil), record.reference)
+    }
     return PreparedItem(record: record, message: message)
   }
 

@@ -10,21 +10,22 @@ extension Keyring {
   /// - Parameters:
   ///   - path: The store's folder. It and its missing parent folders are created.
   ///   - owner: The owner's key: a secret key that can sign and decrypt, see `OwnKeys`.
+  ///   - subkeys: The subkeys of the owner's key to encrypt to; empty for the newest valid one.
   ///   - host: The context of this machine.
   /// - Returns: The new store, opened.
   /// - Throws: `KeyringError.storeExists`, `.folderNotEmpty`, `.unsafeFolder`, `.engine` if the key cannot be used, or
   ///   a file error.
   public static func create(
-    at path: String, owner: Fingerprint, host: HostContext
+    at path: String, owner: Fingerprint, encryptTo subkeys: [Fingerprint] = [], host: HostContext
   ) throws(KeyringError) -> Keyring {
-    try prepare(at: path, owner: owner, host: host).finish()
+    try prepare(at: path, owner: owner, encryptTo: subkeys, host: host).finish()
   }
 
   /// Creates all of a store except its policy.
   ///
-  /// - Throws: The errors of `create(at:owner:host:)`.
+  /// - Throws: The errors of `create(at:owner:encryptTo:host:)`.
   package static func prepare(
-    at path: String, owner: Fingerprint, host: HostContext
+    at path: String, owner: Fingerprint, encryptTo subkeys: [Fingerprint] = [], host: HostContext
   ) throws(KeyringError) -> NewStore {
     let user = UserKeyring(locations: host.engineLocations)
     let founder: Founder
@@ -32,8 +33,12 @@ extension Keyring {
       guard let key = try user.secretKeys().first(where: { $0.fingerprint == owner }) else {
         throw EngineError.unusableKey(owner, .missing)
       }
+      guard let chosen = key.subkey(for: .encrypt, at: host.clock()) else {
+        throw EngineError.unusableKey(owner, key.problem(for: .encrypt, at: host.clock()) ?? .cannotEncrypt)
+      }
       founder = Founder(
-        fingerprint: owner, name: key.userIDs.first ?? owner.text, keyFile: try user.exportMinimal(owner))
+        fingerprint: owner, name: key.userIDs.first ?? owner.text, keyFile: try user.exportMinimal(owner),
+        encryptTo: subkeys.isEmpty ? [chosen.fingerprint] : subkeys)
     } catch {
       throw .engine(error, nil)
     }
@@ -48,11 +53,14 @@ extension Keyring {
     package let name: String
     /// The public key, ASCII-armored.
     package let keyFile: [UInt8]
+    /// The subkeys to encrypt to.
+    package let encryptTo: [Fingerprint]
 
-    package init(fingerprint: Fingerprint, name: String, keyFile: [UInt8]) {
+    package init(fingerprint: Fingerprint, name: String, keyFile: [UInt8], encryptTo: [Fingerprint]) {
       self.fingerprint = fingerprint
       self.name = name
       self.keyFile = keyFile
+      self.encryptTo = encryptTo
     }
   }
 
@@ -77,7 +85,8 @@ extension Keyring {
       keyring: keyring, generation: 1, previous: nil,
       people: [
         owner: Person(
-          name: name, role: .admin, added: host.clock(), key: ContentDigest(of: founder.keyFile))
+          name: name, role: .admin, added: host.clock(), key: ContentDigest(of: founder.keyFile),
+          encryptTo: founder.encryptTo)
       ],
       groups: [GroupName.default: [owner]])
     let policyBytes = policy.encode()

@@ -60,10 +60,9 @@ extension Keyring {
 
   /// Returns true if a message is encrypted to exactly the members of a group, according to its packets.
   package func isSealed(_ message: [UInt8], to group: String) -> Bool {
-    // False for an unknown group and for members whose keys cannot be used.
-    guard let members = policy.groups[group], let expected = try? engine.expectedRecipients(members),
-      let found = try? engine.recipients(of: message)
+    // False for an unknown group and for bytes that are not a message.
+    guard let expected = policy.recipients(of: group), let found = try? engine.recipients(of: message)
     else { return false }
-    return Set(found) == expected && found.count == expected.count
+    return expected.areExactly(found)
   }
 }

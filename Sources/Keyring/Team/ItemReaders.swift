@@ -10,13 +10,13 @@ package struct ItemReaders: Sendable, Equatable {
     /// The owners of the subkey, including removed people. Usually one; empty if the key is unknown; several if a
     /// person has bound another person's subkey to their own key.
     package let people: [Fingerprint]
-    /// True if this is the subkey that the group's items are encrypted to for one of its members.
+    /// True if this is a subkey that the group's items are encrypted to for one of its members.
     package let isExpected: Bool
   }
 
   /// The recipients, in the order of the message.
   package let readers: [Reader]
-  /// The members of the item's group who cannot decrypt it.
+  /// The members of the item's group who cannot decrypt it with each of their listed subkeys.
   package let missing: [Fingerprint]
 
   /// True if the readers are exactly the members of the item's group.
@@ -41,29 +41,11 @@ extension Keyring {
     }
     guard let members = policy.groups[record.group] else { throw .unknownGroup(record.group) }
     let owners = try owners(of: Set(ids))
-    var expected: Set<KeyID> = []
-    var missing: [Fingerprint] = []
-    for member in members {
-      let id = try expectedID(of: member)
-      var wanted = id
-      if wanted == nil { wanted = ids.first { owners[$0]?.contains(member) ?? false } }
-      if let wanted { expected.insert(wanted) }
-      if wanted.map({ !ids.contains($0) }) ?? true { missing.append(member) }
-    }
+    let expected = policy.recipients(of: record.group) ?? []
+    let missing = members.filter { !Set(ids).isSuperset(of: policy.recipients(for: $0)) }
     let readers = ids.map {
       ItemReaders.Reader(id: $0, people: owners[$0] ?? [], isExpected: expected.contains($0))
     }
     return ItemReaders(readers: readers, missing: missing)
-  }
-
-  /// Returns the subkey that new messages for a person are encrypted to; nil if the key can no longer be used. Existing
-  /// messages to that key remain valid.
-  private func expectedID(of person: Fingerprint) throws(KeyringError) -> KeyID? {
-    do throws(EngineError) {
-      return try engine.expectedRecipients([person]).first
-    } catch {
-      guard case .unusableKey = error else { throw .engine(error, nil) }
-      return nil
-    }
   }
 }

@@ -20,7 +20,8 @@ package struct PolicyRebase: Sendable {
   package var droppedReaders: [Fingerprint] {
     let people = dropped.compactMap { edit -> Fingerprint? in
       switch edit {
-      case .add(let person, _, _, _), .key(let person, _), .join(let person, _): person
+      case .add(let person, _, _, _, _), .key(let person, _), .encrypt(let person, _), .join(let person, _):
+        person
       default: nil
       }
     }
@@ -141,7 +142,7 @@ extension Keyring {
     var keys: [Fingerprint: [UInt8]] = [:]
     for edit in edits {
       switch edit {
-      case .add(let person, _, _, _), .key(let person, _): keys[person] = mine.keys[person]
+      case .add(let person, _, _, _, _), .key(let person, _): keys[person] = mine.keys[person]
       default: break
       }
     }

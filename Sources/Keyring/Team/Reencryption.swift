@@ -84,8 +84,8 @@ struct Reencryption: Sendable {
   /// - Parameters:
   ///   - wanted: The groups to check; nil for those that the change affects.
   ///   - records: All records of the store; nil to read them.
-  /// - Throws: `KeyringError.team` with `unusableKey` when the key of a member cannot be used for encryption and the
-  ///   group has items; `.itemDamaged` or `.bindingMismatch` for an item that is not verified, since it may belong to
+  /// - Throws: `KeyringError.team` with `unusableKey` when the key of a member shares a subkey with that of another one;
+  ///   `.itemDamaged` or `.bindingMismatch` for an item that is not verified, since it may belong to
   ///   any group; `.engine`, or a file error.
   func outdated(
     in wanted: Set<String>? = nil, among records: VerifiedRecords? = nil
@@ -120,9 +120,7 @@ struct Reencryption: Sendable {
         if let copy { try keyring.storedItem(of: copy).message } else { try reader.message(of: record) }
       guard let message else { throw .itemDamaged(record.reference, .missing) }
       let recipients = try? successor.engine.recipients(of: message)
-      let isRight =
-        recipients.map { Set($0) == expected[record.group] && $0.count == expected[record.group]?.count }
-        ?? false
+      let isRight = recipients.map { expected[record.group]?.areExactly($0) ?? false } ?? false
       let isSigned = successor.policy.isMember(verified.signer, ofAny: [record.group])
       if isRight && isSigned { return nil }
       let members = Set(successor.policy.groups[record.group] ?? [])
@@ -165,12 +163,8 @@ struct Reencryption: Sendable {
   private func recipients(ofGroups groups: Set<String>) throws(KeyringError) -> [String: Set<KeyID>] {
     var expected: [String: Set<KeyID>] = [:]
     for group in groups.sorted() {
-      guard let members = successor.policy.groups[group] else { throw .unknownGroup(group) }
-      do {
-        expected[group] = try successor.engine.expectedRecipients(members)
-      } catch {
-        throw ItemEncryptor(keyring: successor).failure(error, group: group, item: nil)
-      }
+      guard let subkeys = successor.policy.recipients(of: group) else { throw .unknownGroup(group) }
+      expected[group] = subkeys
     }
     return expected
   }

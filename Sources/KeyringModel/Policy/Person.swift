@@ -21,16 +21,21 @@ public struct Person: Sendable {
   /// The digest of the person's key file. With it, the signature of the policy also covers the key file. Nil in a
   /// policy from before digests were stored.
   public var key: ContentDigest?
+  /// The fingerprints of the subkeys, or of the primary key, that items are encrypted to for this person; not empty. A
+  /// subkey for each device is possible. The list does not depend on the time, so neither do the checks that use it.
+  public var encryptTo: [Fingerprint]
 
   /// Makes an entry from its parts.
   public init(
-    name: String, role: Role, added: Timestamp, removed: Timestamp? = nil, key: ContentDigest? = nil
+    name: String, role: Role, added: Timestamp, removed: Timestamp? = nil, key: ContentDigest? = nil,
+    encryptTo: [Fingerprint]
   ) {
     self.name = name
     self.role = role
     self.added = added
     self.removed = removed
     self.key = key
+    self.encryptTo = encryptTo
   }
 }
 
@@ -39,6 +44,7 @@ extension Person: Equatable {
   public static func == (left: Person, right: Person) -> Bool {
     left.name.hasSameBytes(as: right.name) && left.role == right.role && left.added == right.added
       && left.removed == right.removed && left.key == right.key
+      && Set(left.encryptTo) == Set(right.encryptTo)
   }
 }
 
@@ -48,6 +54,7 @@ extension Person {
       JSONMember("name", .string(name)),
       JSONMember("role", .string(role.rawValue)),
       JSONMember("added", .string(added.rfc3339)),
+      JSONMember("encryptTo", PolicyFields.json(of: encryptTo)),
     ]
     if let removed { members.append(JSONMember("removed", .string(removed.rfc3339))) }
     if let key { members.append(JSONMember("key", .string(key.base64url))) }
@@ -70,6 +77,7 @@ extension Person {
       guard let digest = ContentDigest(base64url: text) else { throw .invalid("key") }
       key = digest
     }
+    encryptTo = try fields.takeFingerprints("encryptTo")
     try fields.finish()
   }
 }

@@ -60,7 +60,9 @@ public struct Policy: Equatable, Sendable {
     for (fingerprint, person) in people {
       guard !person.name.isEmpty else { throw .unnamedPerson(fingerprint) }
       if let removed = person.removed, removed < person.added { throw .invalid("removed") }
+      if person.encryptTo.isEmpty { throw .noEncryptionSubkey(fingerprint) }
     }
+    if let subkey = sharedSubkey { throw .sharedSubkey(subkey) }
     guard files.count <= AllowedName.maximumCount else { throw .invalid("files") }
     if let name = files.filter({ !AllowedName.isValid($0) }).min() { throw .badFileName(name) }
     guard !admins.isEmpty else { throw .noAdmin }
@@ -75,6 +77,18 @@ public struct Policy: Equatable, Sendable {
     }
   }
 
+  /// A subkey that is listed for two members; nil if there is none. It would not be possible to tell which of them can
+  /// read an item.
+  private var sharedSubkey: Fingerprint? {
+    var listed: Set<Fingerprint> = []
+    for member in activePeople.sorted() {
+      for subkey in Set(people[member]?.encryptTo ?? []) where !listed.insert(subkey).inserted {
+        return subkey
+      }
+    }
+    return nil
+  }
+
   /// Writes the policy as canonical JSON with a line feed; equal policies give equal bytes.
   public func encode() -> [UInt8] {
     var members = [
@@ -84,7 +98,7 @@ public struct Policy: Equatable, Sendable {
       JSONMember("people", .object(people.map { JSONMember($0.key.text, $0.value.json) })),
       JSONMember(
         "groups",
-        .object(groups.map { JSONMember($0.key, .array(Policy.json(of: $0.value))) })),
+        .object(groups.map { JSONMember($0.key, PolicyFields.json(of: $0.value)) })),
     ]
     if let previous { members.append(JSONMember("previous", .string(previous.base64url))) }
     if !accepted.isEmpty {
@@ -95,11 +109,6 @@ public struct Policy: Equatable, Sendable {
       members.append(JSONMember("files", .array(names.map { .string($0) })))
     }
     return JSONValue.object(members).canonicalBytes + [UInt8(ascii: "\n")]
-  }
-
-  /// Returns the members of a group, sorted and without duplicates.
-  private static func json(of members: [Fingerprint]) -> [JSONValue] {
-    Set(members).sorted().map { .string($0.text) }
   }
 
   /// Reads a policy from the exact bytes of its file.

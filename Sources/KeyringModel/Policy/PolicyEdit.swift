@@ -5,13 +5,18 @@ public import Encoding
 /// An edit whose result already exists changes nothing, so edits may be applied twice.
 public enum PolicyEdit: Equatable, Sendable {
   /// Adds a person to the keyring, or adds a removed person again.
-  case add(Fingerprint, name: String, role: Person.Role, key: ContentDigest)
+  case add(
+    Fingerprint, name: String, role: Person.Role, key: ContentDigest, encryptTo: [Fingerprint])
   /// Removes a person from the keyring and from all of its groups.
   case remove(Fingerprint)
   /// Changes a person's role.
   case role(Fingerprint, Person.Role)
   /// Replaces a person's key file with another one of the same key.
   case key(Fingerprint, ContentDigest)
+  /// Changes a person's name.
+  case name(Fingerprint, String)
+  /// Changes the subkeys that items are encrypted to for a person.
+  case encrypt(Fingerprint, to: [Fingerprint])
   /// Creates a group.
   case create(group: String)
   /// Deletes a group. The group `default` is never deleted.
@@ -51,17 +56,20 @@ extension Policy {
 
   private mutating func apply(_ edit: PolicyEdit, at now: Timestamp) {
     switch edit {
-    case .add(let fingerprint, let name, let role, let key):
+    case .add(let fingerprint, let name, let role, let key, let encryptTo):
       let known = people[fingerprint]
       if let known, known.removed == nil { return }
       // A person who was a member before keeps the time when they were first added.
-      people[fingerprint] = Person(name: name, role: role, added: known?.added ?? now, key: key)
+      people[fingerprint] = Person(
+        name: name, role: role, added: known?.added ?? now, key: key, encryptTo: encryptTo)
     case .remove(let fingerprint):
       guard let person = people[fingerprint], person.removed == nil else { return }
       people[fingerprint]?.removed = max(now, person.added)
       for group in groups.keys { groups[group]?.removeAll { $0 == fingerprint } }
     case .role(let fingerprint, let role): people[fingerprint]?.role = role
     case .key(let fingerprint, let digest): people[fingerprint]?.key = digest
+    case .name(let fingerprint, let name): people[fingerprint]?.name = name
+    case .encrypt(let fingerprint, let subkeys): people[fingerprint]?.encryptTo = Set(subkeys).sorted()
     case .create(let group): groups[group] = groups[group] ?? []
     case .delete(let group): if group != GroupName.default { groups[group] = nil }
     case .join(let fingerprint, let group):
@@ -86,11 +94,12 @@ extension Policy {
       switch (wasHere, person.removed == nil) {
       case (false, true):
         guard let key = person.key else { continue }
-        edits.append(.add(fingerprint, name: person.name, role: person.role, key: key))
+        edits.append(
+          .add(
+            fingerprint, name: person.name, role: person.role, key: key, encryptTo: person.encryptTo))
       case (true, false): edits.append(.remove(fingerprint))
       case (true, true):
-        if let old, old.role != person.role { edits.append(.role(fingerprint, person.role)) }
-        if let key = person.key, old?.key != key { edits.append(.key(fingerprint, key)) }
+        if let old { edits += Self.edits(of: fingerprint, from: old, to: person) }
       case (false, false): break
       }
     }
@@ -118,6 +127,16 @@ extension Policy {
       default: continue
       }
     }
+    return edits
+  }
+
+  /// Returns the edits that turn the entry of a member into a later one.
+  private static func edits(of fingerprint: Fingerprint, from old: Person, to new: Person) -> [PolicyEdit] {
+    var edits: [PolicyEdit] = []
+    if old.role != new.role { edits.append(.role(fingerprint, new.role)) }
+    if let key = new.key, old.key != key { edits.append(.key(fingerprint, key)) }
+    if !old.name.hasSameBytes(as: new.name) { edits.append(.name(fingerprint, new.name)) }
+    if Set(old.encryptTo) != Set(new.encryptTo) { edits.append(.encrypt(fingerprint, to: new.encryptTo)) }
     return edits
   }
 

@@ -16,6 +16,10 @@ public enum PolicyError: Error, Hashable, Sendable {
   case notCanonical
   /// A person has no name.
   case unnamedPerson(Fingerprint)
+  /// A person has no subkey that items are encrypted to.
+  case noEncryptionSubkey(Fingerprint)
+  /// A subkey is listed for two members.
+  case sharedSubkey(Fingerprint)
   /// The policy has no admin, so it could never be changed.
   case noAdmin
   /// The group `default` is missing.

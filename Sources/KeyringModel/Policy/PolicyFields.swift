@@ -85,6 +85,11 @@ struct PolicyFields {
     return fingerprints
   }
 
+  /// Returns fingerprints as an array, sorted and without duplicates.
+  static func json(of fingerprints: [Fingerprint]) -> JSONValue {
+    .array(Set(fingerprints).sorted().map { .string($0.text) })
+  }
+
   mutating func takeFingerprints(_ name: String) throws(PolicyError) -> [Fingerprint] {
     guard let json = take(name) else { throw .missing(name) }
     return try PolicyFields.fingerprints(json, of: name)

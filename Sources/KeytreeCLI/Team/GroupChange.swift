@@ -72,7 +72,9 @@ struct GroupChange {
       throw CommandError.unusableNewKey(person, name: name, group: group, problem)
     }
     let edits: [PolicyEdit] = [
-      .add(person, name: name, role: role ?? .member, key: ContentDigest(of: file.bytes)),
+      .add(
+        person, name: name, role: role ?? .member, key: ContentDigest(of: file.bytes),
+        encryptTo: file.key.subkey(for: .encrypt, at: now).map { [$0.fingerprint] } ?? []),
       .join(person, group: group),
     ]
     let change = try plan(edits, [person: file.bytes])
@@ -219,6 +221,9 @@ struct GroupChange {
     for (person, bytes, source) in try candidates() {
       guard let file = try people.renewed(person, by: bytes, source: source) else { continue }
       edits.append(.key(person, ContentDigest(of: file.bytes)))
+      if let subkey = file.key.subkey(for: .encrypt, at: try call.host().clock()) {
+        edits.append(.encrypt(person, to: [subkey.fingerprint]))
+      }
       files[person] = file.bytes
     }
     if edits.isEmpty { return call.console.say("No key has changed.") }

@@ -1,4 +1,5 @@
 internal import Encoding
+public import KeyringModel
 
 /// The 64-bit id of a key or subkey, as it is written before an encrypted message (RFC 9580, 5.1).
 ///
@@ -23,6 +24,16 @@ public struct KeyID: Hashable, Sendable, Comparable {
     guard text.utf8.count == 16, text.utf8.allSatisfy({ Hex.value(of: $0) != nil }) else { return nil }
     guard let value = UInt64(text, radix: 16) else { return nil }
     self.value = value
+  }
+
+  /// Returns the id of a key or subkey (RFC 9580, 5.5.4).
+  ///
+  /// - Parameter fingerprint: Its own fingerprint: the id is the last 8 bytes of one of version 4, and the first 8 bytes
+  ///   of a later one.
+  public init(of fingerprint: Fingerprint) {
+    let digits = fingerprint.text
+    let text = digits.utf8.count == 40 ? digits.suffix(16) : digits.prefix(16)
+    value = text.utf8.reduce(0) { $0 << 4 | UInt64(Hex.value(of: $1) ?? 0) }
   }
 
   /// The id as 16 upper-case hexadecimal digits.

@@ -188,7 +188,8 @@ import Testing
       others.map { key in
         let name = "\(key.rawValue.capitalized) Example <\(key.mail)>"
         return PolicyEdit.add(
-          key.fingerprint, name: name, role: .member, key: ContentDigest(of: key.publicKey))
+          key.fingerprint, name: name, role: .member, key: ContentDigest(of: key.publicKey),
+          encryptTo: [key.encryptionSubkey])
       } + [PolicyEdit.create(group: "everybody")]
     edits += ([.alice] + others).map { .join($0.fingerprint, group: "everybody") }
     try forge.succeed(edits, by: .alice)

@@ -36,7 +36,8 @@ struct DuplicateCopyTests {
     let bob = EngineDouble.fingerprint(2)
     let keyring = try store.open(faults: faults)
     let edits: [PolicyEdit] = [
-      .add(bob, name: "Bob", role: .member, key: ContentDigest(of: [2])), .join(bob, group: "default"),
+      .add(bob, name: "Bob", role: .member, key: ContentDigest(of: [2]), encryptTo: [bob]),
+      .join(bob, group: "default"),
     ]
     _ = try keyring.make(keyring.plan(edits, newKeys: [bob: [2]])) { done, total in
       if done == total { prepared() }

@@ -65,7 +65,9 @@ import Testing
     let key = try KeyFile(reading: [mallory.publicKey], locations: world.gnupg(.alice).locations)
     try world.tree().replaceFile("keys/\(mallory.fingerprint.text).asc", with: key.bytes, temporary: "new")
     return [
-      .add(mallory.fingerprint, name: "Alice (new)", role: .member, key: ContentDigest(of: key.bytes)),
+      .add(
+        mallory.fingerprint, name: "Alice (new)", role: .member, key: ContentDigest(of: key.bytes),
+        encryptTo: [mallory.encryptionSubkey]),
       .join(mallory.fingerprint, group: "default"),
     ]
   }
@@ -169,7 +171,8 @@ import Testing
     throws
   {
     var policy = try policy()
-    policy.people[mallory.fingerprint] = Person(name: "M", role: .member, added: .latest)
+    policy.people[mallory.fingerprint] = Person(
+      name: "M", role: .member, added: .latest, encryptTo: [mallory.encryptionSubkey])
     policy.groups["default"]?.append(mallory.fingerprint)
     try world.tree().createFile("keys/\(mallory.fingerprint.text).asc", mallory.publicKey)
     try push(policy, signedBy: nil)
@@ -183,7 +186,8 @@ import Testing
   private func addMalloryEdits() throws -> [PolicyEdit] {
     [
       .add(
-        mallory.fingerprint, name: "M", role: .member, key: ContentDigest(of: mallory.publicKey)),
+        mallory.fingerprint, name: "M", role: .member, key: ContentDigest(of: mallory.publicKey),
+        encryptTo: [mallory.encryptionSubkey]),
       .join(mallory.fingerprint, group: "default"),
     ]
   }
@@ -246,7 +250,8 @@ import Testing
     // The admin's key is revoked in what this machine has accepted.
     let revoked = GnuPGKey.revoked.fingerprint
     var policy = try policy()
-    policy.people[revoked] = Person(name: "R", role: .admin, added: .latest)
+    policy.people[revoked] = Person(
+      name: "R", role: .admin, added: .latest, encryptTo: [GnuPGKey.revoked.encryptionSubkey])
     let chain = PolicyChain.Link(
       policy: policy, digest: ContentDigest(of: policy.encode()),
       keys: before.keys.merging([revoked: GnuPGKey.revoked.publicKey]) { $1 })

@@ -24,7 +24,10 @@ import Testing
       let edits: [PolicyEdit] =
         switch self {
         case .comes:
-          [.add(bob, name: "Bob", role: .member, key: ContentDigest(of: [2])), .join(bob, group: "default")]
+          [
+            .add(bob, name: "Bob", role: .member, key: ContentDigest(of: [2]), encryptTo: [bob]),
+            .join(bob, group: "default"),
+          ]
         case .goes: [.remove(bob)]
         }
       _ = try keyring.make(keyring.plan(edits, newKeys: self == .comes ? [bob: [2]] : [:]))

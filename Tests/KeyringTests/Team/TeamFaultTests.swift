@@ -25,7 +25,8 @@ import Testing
     func comes(_ store: StandInStore, _ faults: FaultPlan? = nil) throws {
       let keyring = try store.open(faults: faults)
       let edits: [PolicyEdit] = [
-        .add(bob, name: "Bob", role: .member, key: ContentDigest(of: [2])), .join(bob, group: "default"),
+        .add(bob, name: "Bob", role: .member, key: ContentDigest(of: [2]), encryptTo: [bob]),
+        .join(bob, group: "default"),
       ]
       _ = try keyring.make(keyring.plan(edits, newKeys: [bob: [2]]))
     }
@@ -80,7 +81,8 @@ import Testing
   @Test func `a policy that is half in place is finished by the next process that opens the store`() throws {
     let bob = EngineDouble.fingerprint(2)
     let edits: [PolicyEdit] = [
-      .add(bob, name: "Bob", role: .member, key: ContentDigest(of: [2])), .join(bob, group: "default"),
+      .add(bob, name: "Bob", role: .member, key: ContentDigest(of: [2]), encryptTo: [bob]),
+      .join(bob, group: "default"),
     ]
     for file in ["policy.json", "policy.json.asc", "keys/\(bob.text).asc"] {
       let store = StandInStore()

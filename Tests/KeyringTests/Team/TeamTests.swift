@@ -243,7 +243,11 @@ import Testing
       .invalid(.unknownPerson(GnuPGKey.carol.fingerprint, group: "ops"))
     ),
     (
-      [.add(GnuPGKey.carol.fingerprint, name: "Carol", role: .member, key: ContentDigest(of: []))],
+      [
+        .add(
+          GnuPGKey.carol.fingerprint, name: "Carol", role: .member, key: ContentDigest(of: []),
+          encryptTo: [GnuPGKey.carol.encryptionSubkey])
+      ],
       .keyFileMissing(GnuPGKey.carol.fingerprint)
     ),
   ]
@@ -285,7 +289,10 @@ import Testing
     #expect(back.key == new.key)
     let alice = try world.open(.alice)
     let change = try alice.plan(
-      [.key(old.key.fingerprint, ContentDigest(of: new.bytes))],
+      [
+        .key(old.key.fingerprint, ContentDigest(of: new.bytes)),
+        .encrypt(old.key.fingerprint, to: [try #require(new.key.subkeys.last?.fingerprint)]),
+      ],
       newKeys: [old.key.fingerprint: new.bytes])
     #expect(change.items.count == 2)
     _ = try alice.make(change)

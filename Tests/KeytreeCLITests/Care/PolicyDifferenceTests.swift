@@ -14,7 +14,7 @@ struct PolicyDifferenceTests {
   private func policy(_ change: (inout Policy) -> Void = { _ in }) throws -> Policy {
     var policy = Policy(
       keyring: try #require(KeyringID(hex: String(repeating: "0", count: 32))), generation: 1, previous: nil,
-      people: [alice: Person(name: "Alice", role: .admin, added: time)],
+      people: [alice: Person(name: "Alice", role: .admin, added: time, encryptTo: [alice])],
       groups: ["default": [alice]])
     change(&policy)
     return policy
@@ -24,7 +24,7 @@ struct PolicyDifferenceTests {
   func lines() throws {
     let old = try policy()
     let new = try policy { policy in
-      policy.people[bob] = Person(name: "Bob", role: .member, added: time)
+      policy.people[bob] = Person(name: "Bob", role: .member, added: time, encryptTo: [bob])
       policy.groups["default"] = [alice, bob]
       policy.groups["ops"] = [bob]
     }

@@ -348,7 +348,8 @@ extension CommandFixture {
     policy.generation += 1
     policy.previous = ContentDigest(of: bytes)
     policy.people[key.fingerprint] = Person(
-      name: key.mail, role: .member, added: Timestamp(microseconds: 1_800_000_000_000_000))
+      name: key.mail, role: .member, added: Timestamp(microseconds: 1_800_000_000_000_000),
+      encryptTo: [key.encryptionSubkey])
     policy.groups[GroupName.default] = [GnuPGKey.alice, key].map(\.fingerprint).sorted()
     try Data(policy.encode()).write(to: file)
     try Data(key.publicKey).write(

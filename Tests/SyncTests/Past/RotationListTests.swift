@@ -145,8 +145,8 @@ import Testing
       keyring: KeyringID(hex: String(repeating: "0", count: 32)) ?? { preconditionFailure("32 digits") }(),
       generation: 1, previous: nil,
       people: [
-        alice: Person(name: "A", role: .admin, added: time),
-        bob: Person(name: "B", role: .member, added: time, removed: time),
+        alice: Person(name: "A", role: .admin, added: time, encryptTo: [alice]),
+        bob: Person(name: "B", role: .member, added: time, removed: time, encryptTo: [bob]),
       ], groups: ["default": [alice]])
     func list(_ owners: [Fingerprint]) -> RotationList {
       RotationList(of: [record], readers: readers, owners: [id: owners], policy: policy)

@@ -62,7 +62,9 @@ final class SimulatedWorld {
     let (seat, founder) = (seats[0], people[0])
     _ = try Keyring.create(
       at: seat.path,
-      founder: .init(fingerprint: founder.fingerprint, name: founder.name, keyFile: founder.keyFile),
+      founder: .init(
+        fingerprint: founder.fingerprint, name: founder.name, keyFile: founder.keyFile,
+        encryptTo: [founder.subkey]),
       host: seat.host, faults: nil,
       engine: { [host = seat.host] in founder.engine(host, $0) })
     try git(["init", "-q", "-b", "main"], in: seat.path)
@@ -89,7 +91,8 @@ final class SimulatedWorld {
   func edits(adding person: SimulatedPerson) -> [PolicyEdit] {
     [
       .add(
-        person.fingerprint, name: person.name, role: person.role, key: ContentDigest(of: person.keyFile)),
+        person.fingerprint, name: person.name, role: person.role, key: ContentDigest(of: person.keyFile),
+        encryptTo: [person.subkey]),
       .join(person.fingerprint, group: GroupName.default),
     ]
   }
@@ -220,6 +223,8 @@ struct SimulatedPerson: Sendable {
   let fingerprint: Fingerprint
   let role: Person.Role
   let keyFile: [UInt8]
+  /// The subkey that items are encrypted to.
+  let subkey: Fingerprint
   /// The stand-in for GnuPG; nil for GnuPG.
   let standIn: EngineDouble?
   /// The GnuPG home; nil for the stand-in.
@@ -230,7 +235,8 @@ struct SimulatedPerson: Sendable {
       let fingerprint = EngineDouble.fingerprint(number)
       return SimulatedPerson(
         name: name, fingerprint: fingerprint, role: number == 3 ? .member : .admin,
-        keyFile: Array(fingerprint.text.utf8), standIn: EngineDouble(readers: [fingerprint]), gnupg: nil)
+        keyFile: Array(fingerprint.text.utf8), subkey: fingerprint,
+        standIn: EngineDouble(readers: [fingerprint]), gnupg: nil)
     }
   }
 
@@ -240,8 +246,8 @@ struct SimulatedPerson: Sendable {
       let home = try GnuPGHome(secret: [key])
       return SimulatedPerson(
         name: key.rawValue, fingerprint: key.fingerprint, role: key == .carol ? .member : .admin,
-        keyFile: try KeyFile(reading: [key.publicKey], locations: home.locations).bytes, standIn: nil,
-        gnupg: home)
+        keyFile: try KeyFile(reading: [key.publicKey], locations: home.locations).bytes,
+        subkey: key.encryptionSubkey, standIn: nil, gnupg: home)
     }
   }
 

@@ -74,7 +74,7 @@ final class PolicyHistoryBuilder: Sendable {
     try FileManager.default.createDirectory(
       atPath: "\(world.path)/keys", withIntermediateDirectories: true)
     try store([2], at: StoreLayout.keyFile(person))
-    try edit([.add(person, name: "P", role: role, key: key)], by: signer)
+    try edit([.add(person, name: "P", role: role, key: key, encryptTo: [person])], by: signer)
   }
 
   /// Signs the present policy again.

@@ -51,7 +51,8 @@ import Testing
     let good = String(decoding: try scribe.bytes("policy.json"), as: UTF8.self)
     let people = (20..<37).map { EngineDouble.fingerprint(UInt8($0)) }
     try scribe.write(
-      people.map { .add($0, name: "P", role: .member, key: ContentDigest(of: [2])) }, by: nil)
+      people.map { .add($0, name: "P", role: .member, key: ContentDigest(of: [2]), encryptTo: [$0]) }, by: nil
+    )
     for person in people { try scribe.fill(StoreLayout.keyFile(person), size: 256 << 10) }
     try scribe.touch("README")
     for person in people { try scribe.remove(StoreLayout.keyFile(person)) }
