@@ -49,13 +49,20 @@ let package = Package(
       dependencies: ["CSystem", "CAssuan", "CGPGME", "Encoding", "FileSystem", "KeyringModel", "Secrets"],
       swiftSettings: settings),
     .target(
+      name: "Git",
+      dependencies: ["CSystem", "Encoding", "FileSystem", "KeyringModel", "Subprocess"],
+      swiftSettings: settings),
+    .target(
       name: "Keyring",
-      dependencies: ["CSystem", "Clocks", "Encoding", "FileSystem", "KeyringModel", "OpenPGP", "Secrets"],
+      dependencies: [
+        "CSystem", "Clocks", "Encoding", "FileSystem", "Git", "KeyringModel", "OpenPGP", "Secrets",
+        "Subprocess",
+      ],
       swiftSettings: settings),
     .target(
       name: "Sync",
       dependencies: [
-        "CSystem", "Encoding", "FileSystem", "Keyring", "KeyringModel", "OpenPGP", "Subprocess",
+        "CSystem", "Encoding", "FileSystem", "Git", "Keyring", "KeyringModel", "OpenPGP", "Subprocess",
       ],
       swiftSettings: settings),
     .target(

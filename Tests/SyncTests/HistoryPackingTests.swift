@@ -1,5 +1,5 @@
 import Foundation
-import Keyring
+@testable import Keyring
 import TestSupport
 import Testing
 

@@ -103,29 +103,6 @@ package struct RepositorySetup {
 }
 
 extension Repository {
-  /// Writes Keytree's attributes if they are missing. Without them, a pushed filter could run whenever git writes its
-  /// index, because git then reads files again that have changed at the same moment.
-  ///
-  /// - Returns: True if they were missing.
-  /// - Throws: `KeyringError` with a file error: `info/attributes` may be a link.
-  func protectFiles() throws -> Bool {
-    let path = "info/attributes"
-    let tree = try FileTree(at: commonFolder)
-    let old = String(decoding: try tree.read(path, limit: 1 << 20) ?? [], as: UTF8.self)
-    let new = AttributeBlock(prefix: prefix).put(into: old)
-    if new == old { return false }
-    // Another process may write the file at the same time, and one that was killed may have left its temporary file.
-    let temporary = "\(path).keytree-\(String(UInt64.random(in: .min ... .max), radix: 36))"
-    do {
-      try tree.replaceFile(path, with: Array(new.utf8), temporary: temporary)
-    } catch {
-      // The first error is reported. A temporary file that remains does no harm.
-      try? tree.remove(temporary)
-      throw error
-    }
-    return true
-  }
-
   /// Creates a repository in a store's folder atomically.
   ///
   /// It is created in another folder, flushed to disk and renamed, because git cannot use a partly created repository.

@@ -223,11 +223,3 @@ struct MergeCommit {
     return false
   }
 }
-
-extension Repository {
-  /// The reference to the remote's commit while a merge that brings a policy is being made.
-  ///
-  /// If the merge is interrupted after it has changed the store, the next commit becomes the merge. As an ordinary commit
-  /// it could skip a policy, which `verify` would report for ever.
-  static let merging = "refs/keytree/merging"
-}

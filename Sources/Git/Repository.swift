@@ -1,7 +1,8 @@
 internal import CSystem
+package import Encoding
 internal import FileSystem
 internal import Glibc
-internal import Keyring
+internal import KeyringModel
 internal import Subprocess
 
 /// The git repository that contains a store's history.
@@ -16,6 +17,19 @@ package struct Repository: Sendable {
   package let commonFolder: String
   /// Git for this repository.
   package let git: Git
+
+  /// Creates the value for a repository whose folders are known.
+  ///
+  /// - Parameters:
+  ///   - top: The top of the work tree, without links.
+  ///   - prefix: The path of the store in the repository: empty, or with a `/` at the end.
+  ///   - gitFolder: The `.git` folder of this work tree.
+  ///   - commonFolder: The repository folder that all work trees share.
+  ///   - git: Git for this repository.
+  package init(top: String, prefix: String, gitFolder: String, commonFolder: String, git: Git) {
+    (self.top, self.prefix, self.git) = (top, prefix, git)
+    (self.gitFolder, self.commonFolder) = (gitFolder, commonFolder)
+  }
 
   /// Finds the repository of a store.
   ///
@@ -33,7 +47,7 @@ package struct Repository: Sendable {
   ) throws -> Repository? {
     guard let found = try around(store: store, git: makeGit) else { return nil }
     if found.prefix.isEmpty { return found }
-    let paths = [StoreLayout.policy, StoreLayout.policySignature].map { found.prefix + $0 }
+    let paths = [StoreName.policy, StoreName.policySignature].map { found.prefix + $0 }
     let listed = try found.git.records(["ls-files", "-z", "--cached", "--"] + paths)
     return listed.contains { name in paths.contains { name.elementsEqual($0.utf8) } } ? found : nil
   }
@@ -45,6 +59,21 @@ package struct Repository: Sendable {
   ///   it may be from the same source as the store (threats T19 and T42); the errors of `Git.run`.
   package static func around(
     store: String, git makeGit: (String) -> Git
+  ) throws -> Repository? {
+    guard let found = try unchecked(around: store, git: makeGit) else { return nil }
+    try checkConfiguration(
+      top: found.top, prefix: found.prefix, gitFolder: found.gitFolder, commonFolder: found.commonFolder,
+      git: found.git)
+    return found
+  }
+
+  /// Finds the repository whose work tree contains a store without running git.
+  ///
+  /// Git must not run in the result, because the configuration of the repository was not checked.
+  ///
+  /// - Throws: `notARepository` and `unsafeConfiguration` as ``around(store:git:)``.
+  package static func unchecked(
+    around store: String, git makeGit: (String) -> Git
   ) throws -> Repository? {
     guard let real = RealPath.of(store) else { return nil }
     var top = real
@@ -60,8 +89,6 @@ package struct Repository: Sendable {
     }
     let commonFolder = try commonFolder(of: folder)
     let place = prefix.isEmpty ? "" : "\(prefix)/"
-    try checkConfiguration(
-      top: top, prefix: place, gitFolder: folder, commonFolder: commonFolder, git: git)
     return Repository(
       top: top, prefix: place, gitFolder: folder, commonFolder: commonFolder, git: git)
   }
@@ -116,7 +143,7 @@ package struct Repository: Sendable {
   /// Returns the hash function of the repository.
   ///
   /// - Throws: The errors of `Git.run`.
-  func hash() throws -> GitHash {
+  package func hash() throws -> GitHash {
     let formats = try git.run(["rev-parse", "--show-object-format"])
     let name = String(decoding: formats, as: UTF8.self).split(separator: "\n").first.map(String.init) ?? ""
     guard let hash = GitHash(rawValue: name) else { throw GitError.unexpectedOutput(command: "rev-parse") }
@@ -128,7 +155,7 @@ package struct Repository: Sendable {
   ///
   /// - Throws: `unmerged`, and the errors of `Git.run`.
   package func requireMerged() throws {
-    let roots = StoreFiles.roots(below: prefix)
+    let roots = (StoreName.trackedFiles + StoreName.trackedFolders).map { prefix + $0 }
     let records = try git.records(["ls-files", "-z", "--unmerged", "--"] + roots)
     // `<mode> <name> <stage>`, a tab, and the path, for each side.
     let paths = Set(
@@ -165,7 +192,7 @@ package struct Repository: Sendable {
   }
 
   /// The commits at which the history of a shallow clone ends (`gitrepository-layout(5)`).
-  var shallowCommits: Set<String> {
+  package var shallowCommits: Set<String> {
     // If the file cannot be read, git itself fails.
     guard let tree = try? FileTree(at: commonFolder), let bytes = try? tree.read("shallow", limit: 1 << 24)
     else { return [] }
@@ -209,12 +236,12 @@ package struct Repository: Sendable {
   package static var ownProgram: String? { RealPath.of("/proc/self/exe") }
 
   /// Returns true if the path is a folder and not a link to one.
-  static func isFolder(_ path: String) -> Bool {
+  package static func isFolder(_ path: String) -> Bool {
     var facts = stat()
     return unsafe lstat(path, &facts) == 0 && facts.st_mode & S_IFMT == S_IFDIR
   }
 
-  static func exists(_ path: String) -> Bool {
+  package static func exists(_ path: String) -> Bool {
     var facts = stat()
     return unsafe lstat(path, &facts) == 0
   }

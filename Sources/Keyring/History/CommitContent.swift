@@ -1,20 +1,24 @@
-internal import Encoding
-internal import KeyringModel
+package import Encoding
 
 /// The parents of a merge and the branch that it updates. Git refuses the merge if the branch has moved.
-struct MergedCommits: Sendable {
+package struct MergedCommits: Sendable {
   /// The full name of the branch.
-  let branch: String
+  package let branch: String
   /// The commit that is merged into.
-  let ours: String
+  package let ours: String
   /// The commit that is merged.
-  let theirs: String
+  package let theirs: String
+
+  /// Creates the parents of a merge.
+  package init(branch: String, ours: String, theirs: String) {
+    (self.branch, self.ours, self.theirs) = (branch, ours, theirs)
+  }
 }
 
 /// The files that one commit changes, with their new content.
-struct CommitContent: Sendable {
+package struct CommitContent: Sendable {
   /// The new content of a file.
-  enum File: Sendable {
+  package enum File: Sendable {
     /// The bytes of the file.
     case bytes([UInt8])
     /// The object name of content that the repository already has.
@@ -27,12 +31,15 @@ struct CommitContent: Sendable {
   ///
   /// By default the command stores each file as a delta against its predecessor in the stream, which is an unrelated
   /// file, and `git gc` keeps existing deltas. With depth 0 it stores no deltas, and `git gc` searches for good ones.
-  static let importCommand = ["fast-import", "--quiet", "--done", "--depth=0"]
+  package static let importCommand = ["fast-import", "--quiet", "--done", "--depth=0"]
 
   /// The new content by path, relative to the top of the work tree.
-  var files: [String: File] = [:]
+  package var files: [String: File] = [:]
   /// The git modes of the files that are not plain files.
-  var modes: [String: String] = [:]
+  package var modes: [String: String] = [:]
+
+  /// Creates the content of a commit that changes no files.
+  package init() {}
 
   var isEmpty: Bool { files.isEmpty }
 
@@ -48,7 +55,7 @@ struct CommitContent: Sendable {
   ///   - committer: Name, mail address and time in git's format.
   ///   - isFirst: True if the branch has no commit yet.
   ///   - sides: The parents of a merge; nil for a commit whose parent is the current one.
-  func stream(
+  package func stream(
     message: String, committer: String, isFirst: Bool, merging sides: MergedCommits? = nil
   ) -> [UInt8] {
     var stream: [UInt8] = []
@@ -87,7 +94,7 @@ struct CommitContent: Sendable {
   }
 
   /// Returns the same files as input for `git update-index --index-info -z`.
-  func indexEntries(_ hash: GitHash) -> [UInt8] {
+  package func indexEntries(_ hash: GitHash) -> [UInt8] {
     var entries: [UInt8] = []
     for (path, file) in files.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
       switch file {

@@ -4,7 +4,7 @@ internal import Encoding
 ///
 /// The last line is often only the consequence: "Could not read from remote repository", followed by advice. The reason
 /// is in a line of git (`fatal:`, `error:`), of ssh, or of the remote (`remote:`).
-enum FailureReason {
+package enum FailureReason {
   /// The largest number of lines of a reason.
   private static let lineLimit = 4
   /// The largest number of lines of the remote, which can be the output of a hook of any length.
@@ -30,7 +30,7 @@ enum FailureReason {
   ///
   /// - Parameter errors: The standard error of git, in any encoding. The text must be escaped before it is shown.
   /// - Returns: One line without a line feed; empty if there are no diagnostics.
-  static func text(in errors: [UInt8]) -> String {
+  package static func text(in errors: [UInt8]) -> String {
     let lines = lines(of: errors)
     var found: [Substring] = []
     var remote = 0

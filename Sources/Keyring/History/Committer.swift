@@ -1,5 +1,5 @@
+package import Git
 internal import Glibc
-package import Keyring
 internal import KeyringModel
 
 /// Commits the pending changes of a store, all in one commit.
@@ -161,7 +161,7 @@ package struct Committer: Sendable {
       // The history is read without the lock, so others may write concurrently. The second time all of it is read, so
       // that no third time is needed.
       let paths = head == nil ? missing : nil
-      head = Head(paths: paths, history: try history(of: paths))
+      head = Head(paths: paths, history: try History(of: repository, paths: paths))
     }
   }
 
@@ -259,9 +259,9 @@ package struct Committer: Sendable {
       let theirs = try git.commit(Repository.merging), let head = try git.commit("HEAD")
     else { return nil }
     // Only the merge can have placed this policy. If it was interrupted earlier, the store does not have it.
-    let place = "\(theirs):\(repository.prefix)\(StoreLayout.policy)"
-    let name = try ObjectReader(git: git).names(of: [place])[place]
-    guard name == plan.hash.blobName(of: policy), try !git.isAncestor(theirs, of: head) else { return nil }
+    let files = try History.files(of: theirs, in: repository, paths: [StoreLayout.policy])
+    guard files[StoreLayout.policy] == plan.hash.blobName(of: policy), try !git.isAncestor(theirs, of: head)
+    else { return nil }
     return MergedCommits(branch: "HEAD", ours: head, theirs: theirs)
   }
 
@@ -289,8 +289,12 @@ package struct Committer: Sendable {
     }
   }
 
-  private func history(of paths: Set<String>?) throws -> History {
-    try History(of: repository, paths: paths)
-  }
+}
 
+extension Repository {
+  /// The reference to the remote's commit while a merge that brings a policy is being made.
+  ///
+  /// If the merge is interrupted after it has changed the store, the next commit becomes the merge. As an ordinary commit
+  /// it could skip a policy, which `verify` would report for ever.
+  package static let merging = "refs/keytree/merging"
 }

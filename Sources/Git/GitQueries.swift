@@ -53,7 +53,7 @@ extension Git {
   ///   - path: The file's path, relative to the top of the work tree.
   ///   - commits: The commits whose histories are searched.
   /// - Throws: The errors of `run`.
-  func commits(changing path: String, in commits: [String]) throws -> [String] {
+  package func commits(changing path: String, in commits: [String]) throws -> [String] {
     let output: [UInt8] = try run(
       ["rev-list", "--full-history"] + commits + ["--", path], limit: 1 << 28)
     return String(decoding: output, as: UTF8.self).split(separator: "\n").map(String.init)

@@ -1,9 +1,7 @@
-internal import Keyring
-
 /// The files of a store that are committed.
-struct StoreFiles {
+package struct StoreFiles {
   /// The maximum size of a committed file in bytes.
-  static let sizeLimit = max(StoreLayout.shardLimit, StoreLayout.sealedItemLimit)
+  package static let sizeLimit = max(StoreLayout.shardLimit, StoreLayout.sealedItemLimit)
 
   private let tree: FileTree
 

@@ -2,14 +2,14 @@ internal import Glibc
 internal import Subprocess
 
 /// The person who makes a commit.
-struct Identity: Sendable {
+package struct Identity: Sendable {
   /// Name and mail address in git's format: `Alice <alice@example.org>`.
   let person: String
   /// The time zone in git's format: `+0100`.
   let zone: String
 
   /// The person and the current time in git's format: `Alice <alice@example.org> 1700000000 +0000`.
-  var line: String { "\(person) \(time(nil)) \(zone)" }
+  package var line: String { "\(person) \(time(nil)) \(zone)" }
 
   /// Reads the identity that is configured in git, or derives one from the user id of a key.
   ///
@@ -18,7 +18,7 @@ struct Identity: Sendable {
   ///   - fallback: The user id, such as `Alice Example <alice@example.org>`, that is used if no identity is configured.
   ///     If it has no mail address, `keytree@localhost` is used. Nil for none.
   /// - Throws: The error of git if there is no identity, and the errors of `Git.run`.
-  init(in git: Git, fallback: @autoclosure () -> String?) throws {
+  package init(in git: Git, fallback: @autoclosure () -> String?) throws {
     // Git must not derive a name from the account and the host name, because it would be useless in the history.
     let arguments = ["-c", "user.useConfigOnly=true", "var", "GIT_COMMITTER_IDENT"]
     let outcome = try git.outcome(of: arguments)

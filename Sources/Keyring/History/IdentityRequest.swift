@@ -1,4 +1,4 @@
-internal import Keyring
+internal import Git
 internal import Synchronization
 
 /// Asks git for the committer's identity on another thread while the change to commit is still being made.

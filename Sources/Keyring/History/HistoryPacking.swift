@@ -1,5 +1,5 @@
+internal import Git
 internal import Glibc
-internal import Keyring
 
 extension Repository {
   /// The number of packs above which they are joined. Git itself considers more than 50 too many (`gc.autoPackLimit`).

@@ -1,4 +1,4 @@
-package import Keyring
+internal import Git
 internal import KeyringModel
 internal import Subprocess
 
@@ -33,13 +33,27 @@ package struct History {
       return
     default: throw git.failure(question, head)
     }
+    files = try Self.files(of: "HEAD", in: repository, paths: paths)
+    hasPolicy = files[StoreLayout.policy] != nil
+  }
+
+  /// Returns the object names of file contents in a commit by path in the store.
+  ///
+  /// - Parameters:
+  ///   - commit: The commit.
+  ///   - repository: The repository.
+  ///   - paths: The files of the store to list, besides the policy; nil for all. Others may be listed as well.
+  /// - Throws: The errors of `Git.run`.
+  static func files(
+    of commit: String, in repository: Repository, paths: Set<String>?
+  ) throws -> [String: String] {
     // A long list of paths could exceed the maximum length of a command line.
     let isShort = (paths?.count ?? .max) <= 500
     let wanted =
       isShort ? (paths ?? []).map { repository.prefix + $0 } : StoreFiles.roots(below: repository.prefix)
     let policy = repository.prefix + StoreLayout.policy
-    let records = try git.records(
-      ["ls-tree", "-r", "-z", "--full-tree", "HEAD", "--"] + wanted.sorted() + (isShort ? [policy] : []))
+    let records = try repository.git.records(
+      ["ls-tree", "-r", "-z", "--full-tree", commit, "--"] + wanted.sorted() + (isShort ? [policy] : []))
     var found: [String: String] = [:]
     for record in records {
       // `<mode> <type> <name>`, a tab, and the path.
@@ -53,7 +67,6 @@ package struct History {
       else { continue }
       found[String(path.dropFirst(repository.prefix.count))] = String(decoding: words[2], as: UTF8.self)
     }
-    hasPolicy = found[StoreLayout.policy] != nil
-    files = found
+    return found
   }
 }

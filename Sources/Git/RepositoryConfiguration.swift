@@ -1,6 +1,6 @@
+internal import FileSystem
 internal import Glibc
-internal import Keyring
-internal import OpenPGP
+internal import KeyringModel
 
 /// The settings that are accepted in a repository's own configuration.
 ///
@@ -177,9 +177,9 @@ extension Repository {
   /// Returns the attributes and ignore files of the work tree that are pipes or devices. Git reads these files in most
   /// commands, and would block. It does not follow links there.
   private static func specialSettings(in top: String, below prefix: String) -> [String] {
-    let folders = [prefix] + StoreLayout.trackedFolders.map { "\(prefix)\($0)/" }
+    let folders = [prefix] + StoreName.trackedFolders.map { "\(prefix)\($0)/" }
     let names = folders.flatMap { folder in
-      [StoreLayout.gitAttributes, StoreLayout.gitIgnore].map { folder + $0 }
+      [StoreName.gitAttributes, StoreName.gitIgnore].map { folder + $0 }
     }
     return names.filter { name in
       guard let kind = kind(of: Array("\(top)/\(name)".utf8), in: AT_FDCWD) else { return false }

@@ -1,5 +1,5 @@
+internal import Git
 internal import Glibc
-internal import Keyring
 internal import OpenPGP
 
 /// The lock files of git (`gitrepository-layout(5)`).

@@ -228,7 +228,7 @@ package struct Git: Sendable {
   }
 
   /// Returns the parent folder of a path.
-  static func parent(of path: String) -> String {
+  package static func parent(of path: String) -> String {
     guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return "/" }
     return String(path[..<slash])
   }

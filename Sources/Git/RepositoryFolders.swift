@@ -7,7 +7,7 @@ extension Repository {
   /// Only folders that have just changed are flushed, because each flush may have to empty the cache of the disk.
   ///
   /// - Parameter start: The time before the commit, in seconds since 1970.
-  func synchronizeFolders(changedSince start: Int) {
+  package func synchronizeFolders(changedSince start: Int) {
     let objects = "\(commonFolder)/objects"
     for folder in ["\(objects)/pack", objects, gitFolder, commonFolder, "\(commonFolder)/refs/heads"] {
       var facts = stat()

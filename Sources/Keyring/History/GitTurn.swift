@@ -1,11 +1,11 @@
-internal import Keyring
+package import Git
 
 /// Ensures that only one process at a time lets git change a repository.
 ///
 /// A git that is killed leaves its locks, and every later git fails because of them. So a process writes a note of the
 /// existing locks before it runs git. If it finds the note of another process, that process or its git was killed. The
 /// locks that were created since then are removed, unless a git is running in the repository.
-enum GitTurn {
+package enum GitTurn {
   /// Runs a closure that lets git change the repository.
   ///
   /// - Parameters:
@@ -15,7 +15,7 @@ enum GitTurn {
   ///   - timeout: The time to wait for another process, in seconds.
   ///   - body: Runs git.
   /// - Throws: `KeyringError` with `busy` or a file error, and the errors of `body`.
-  static func take<R>(
+  package static func take<R>(
     _ purpose: HistoryLock.Purpose, in repository: Repository, _ store: FileTree, timeout: Double,
     _ body: () throws -> R
   ) throws -> R {

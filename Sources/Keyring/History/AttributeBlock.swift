@@ -1,3 +1,5 @@
+package import Git
+
 /// The lines of Keytree in `info/attributes`, which override every `.gitattributes` that is pushed (threat T18).
 ///
 /// Two marker lines with the path of the store in the work tree enclose them, because a repository may contain several
@@ -59,5 +61,30 @@ struct AttributeBlock {
       text.unicodeScalars.append(character)
     }
     return text
+  }
+}
+
+extension Repository {
+  /// Writes Keytree's attributes if they are missing. Without them, a pushed filter could run whenever git writes its
+  /// index, because git then reads files again that have changed at the same moment.
+  ///
+  /// - Returns: True if they were missing.
+  /// - Throws: `KeyringError` with a file error: `info/attributes` may be a link.
+  package func protectFiles() throws -> Bool {
+    let path = "info/attributes"
+    let tree = try FileTree(at: commonFolder)
+    let old = String(decoding: try tree.read(path, limit: 1 << 20) ?? [], as: UTF8.self)
+    let new = AttributeBlock(prefix: prefix).put(into: old)
+    if new == old { return false }
+    // Another process may write the file at the same time, and one that was killed may have left its temporary file.
+    let temporary = "\(path).keytree-\(String(UInt64.random(in: .min ... .max), radix: 36))"
+    do {
+      try tree.replaceFile(path, with: Array(new.utf8), temporary: temporary)
+    } catch {
+      // The first error is reported. A temporary file that remains does no harm.
+      try? tree.remove(temporary)
+      throw error
+    }
+    return true
   }
 }
