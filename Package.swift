@@ -267,6 +267,7 @@ let package = Package(
       name: "KeychainPasswordsTests",
       dependencies: [
         "KeychainPasswords", "KeychainServices", "Keyring", "TestSupport", "KeychainTestSupport",
+        "secitem-benchmark",
       ],
       swiftSettings: settings))
   // Compiled like most code for Apple's keychain: in Swift 5 mode and without the settings above.

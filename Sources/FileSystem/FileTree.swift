@@ -24,6 +24,9 @@ package final class FileTree: Sendable {
 
   deinit { close(root) }
 
+  /// The absolute path of the folder now, without links (`proc(5)`). Nil if it was removed.
+  package var currentPath: String? { RealPath.of("/proc/self/fd/\(root)") }
+
   // MARK: Reading
 
   /// Returns the status of a path without following a link; `nil` if nothing exists there.

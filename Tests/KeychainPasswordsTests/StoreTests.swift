@@ -39,6 +39,56 @@ import Testing
     #expect(try passwords.secret(for: bot) == Data(), "not the removed item")
   }
 
+  /// Runs git in a store, and returns its output.
+  @discardableResult
+  private func git(_ store: GnuPGStore, _ words: String...) throws -> String {
+    String(decoding: try GnuPGTool.run("git", ["-C", store.path] + words), as: UTF8.self)
+  }
+
+  @Test func `a password that is saved twice and deleted has each version in the history`() throws {
+    let world = try KeychainWorld()
+    let store = world.store
+    do {
+      defer { world.close() }
+      try git(store, "init", "-q", "-b", "main")
+      #expect(try passwords.save("first".utf8, for: bot) == .added)
+      #expect(try passwords.save("second".utf8, for: bot) == .updated)
+      #expect(try passwords.delete(bot))
+    }
+    let item = "generic-password/mailer/bot"
+    #expect(
+      try git(store, "log", "--format=%s") == "remove \(item)\nchange \(item)\nmake the keyring\n")
+    for (commit, secret) in [("HEAD~2", "first"), ("HEAD~1", "second")] {
+      let message = try GnuPGTool.run(
+        "git", ["-C", store.path, "cat-file", "blob", "\(commit):items/\(item).gpg"])
+      #expect(try store.gnupg.run(["--decrypt"], input: message) == Array(secret.utf8))
+    }
+    #expect(try git(store, "status", "--porcelain") == "")
+  }
+
+  @Test func `a program that adds items and exits has committed them`() throws {
+    let world = try KeychainWorld()
+    defer { world.close() }
+    let (store, host) = (world.store, world.store.host)
+    try git(store, "init", "-q", "-b", "main")
+    // `secitem-benchmark` is beside the tests.
+    let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+    let program = URL(fileURLWithPath: tests).deletingLastPathComponent().path + "/secitem-benchmark"
+    let state = "\(host.stateBase)-home"
+    try FileManager.default.createDirectory(atPath: state, withIntermediateDirectories: false)
+    try FileManager.default.createSymbolicLink(
+      atPath: "\(state)/keytree", withDestinationPath: host.stateBase)
+    try GnuPGTool.run(
+      "env",
+      [
+        "KEYTREE_STORE=\(store.path)", "GNUPGHOME=\(host.gnupgHome ?? "")",
+        "XDG_RUNTIME_DIR=\(host.engineBase)", "XDG_STATE_HOME=\(state)", program, "pairs", "2",
+      ])
+    #expect(try git(store, "log", "--format=%s") == "make the keyring\n")
+    #expect(try git(store, "ls-files", "items").split(separator: "\n").count == 5)
+    #expect(try git(store, "status", "--porcelain") == "")
+  }
+
   private static let sites: [InternetPassword] = [
     InternetPassword(server: "a.example"), InternetPassword(server: "a.example", account: "me"),
     InternetPassword(server: "a.example", account: "me", protocol: .https),

@@ -19,7 +19,7 @@ enum DocumentedCode {
   static func makeAContext(home: String) throws {
     let host = HostContext(
       engineBase: "/run/user/1000/keytree", stateBase: "\(home)/.local/state/keytree",
-      searchPath: "/usr/bin:/bin")
+      searchPath: "/usr/bin:/bin", environment: ["HOME": home])
     let keyring = try Keyring.open(at: "\(home)/.local/share/keytree", host: host)
     _ = keyring
   }

@@ -1,5 +1,6 @@
 import KeyringModel
 import OpenPGP
+import Sync
 import TestSupport
 @testable import CommandSupport
 @testable import Keyring
@@ -38,6 +39,7 @@ enum KeyringErrors {
     (.unsafeFolder(path: evil, .writableByOthers), .failure),
     (.busy(holder: 1), .storeBusy),
     (.busy(holder: nil), .storeBusy),
+    (.history(HistoryError(.inProgress(.merge))), .gitFailed),
     (.file(FileError("open", evil, .system(13))), .failure),
     (.file(FileError("open", evil, .notARegularFile)), .damaged),
     (.file(FileError("open", evil, .hasOtherNames)), .damaged),

@@ -15,9 +15,12 @@ package final class GnuPGStore: Sendable {
   /// The facts about this machine for the library.
   package var host: HostContext {
     let locations = gnupg.locations
-    return HostContext(
+    var host = HostContext(
       gnupgHome: locations.userHome, engineBase: locations.runtimeBase, stateBase: "\(scratch.path)/state",
       searchPath: locations.searchPath, clock: clock.now)
+    // Tests commit changes themselves.
+    host.commitsChanges = false
+    return host
   }
 
   package func create(owner: GnuPGKey = .alice) throws -> Keyring {

@@ -28,10 +28,13 @@ package final class TeamWorld: Sendable {
 
   package func host(_ person: GnuPGKey, workers: Int = 2) -> HostContext {
     let locations = gnupg(person).locations
-    return HostContext(
+    var host = HostContext(
       gnupgHome: locations.userHome, engineBase: locations.runtimeBase,
       stateBase: "\(scratch.path)/state-\(person.rawValue)", searchPath: locations.searchPath,
       workers: workers, clock: clock.now)
+    // Tests commit changes themselves.
+    host.commitsChanges = false
+    return host
   }
 
   /// Opens the store as a person.

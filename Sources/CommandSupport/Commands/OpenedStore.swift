@@ -55,6 +55,9 @@ package final class OpenedStore {
       gnupgHome: environment.gnupgHome, engineBase: engineBase, stateBase: "\(state)/keytree",
       searchPath: environment.searchPath, interaction: globals.noInput ? .never : .pinentry,
       workers: environment.workers, clock: environment.clock)
+    host.environment = environment.gitEnvironment
+    // A command commits once, at its end.
+    host.commitsChanges = false
     host.engineFactory = engine
     return host
   }
@@ -126,7 +129,11 @@ extension Git {
   /// Creates git for a folder, with the environment of a command.
   init(in folder: String, _ environment: Environment) {
     self.init(
-      in: folder, searchPath: environment.searchPath,
-      environment: ProcessEnvironment(entries: environment.entries, locale: nil))
+      in: folder, searchPath: environment.searchPath, environment: environment.gitEnvironment)
   }
+}
+
+extension Environment {
+  /// The variables from which the environment of git is derived.
+  fileprivate var gitEnvironment: ProcessEnvironment { ProcessEnvironment(entries: entries, locale: nil) }
 }

@@ -60,7 +60,7 @@ extension ErrorReport {
     }
   }
 
-  private static func hint(_ error: GitError) -> String {
+  static func hint(_ error: GitError) -> String {
     switch error {
     case .notInstalled:
       "run `apt install git`; the next command that changes the store commits the pending changes"

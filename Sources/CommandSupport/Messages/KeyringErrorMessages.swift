@@ -34,6 +34,11 @@ extension ErrorReport {
         hint: "try again when it has finished")
     case .file(let error):
       self.init(error)
+    case .history(let error):
+      self.init(
+        .gitFailed,
+        "nothing was changed, because the last version is not in the history yet: "
+          + Self.message(of: error.cause), hint: Self.hint(error.cause))
     case .invalidQuery(.secretOfAllMatches):
       self.init(
         .usage, "cannot answer the query: the secrets of all matches are never returned (errSecParam)",

@@ -23,6 +23,8 @@ public struct KeychainSettings: Sendable, Equatable {
   public var stateBase: String
   /// The folders that are searched for programs: `PATH`.
   public var searchPath: String
+  /// The environment variables, which git gets when it commits the changes to the history of the store.
+  private var environment: [String: String]
   /// The time for which decrypted secrets stay in memory; see ``keepsSecrets(for:)``. `KEYTREE_KEEP_SECRETS`, a whole
   /// number of seconds; without it zero, which means that each secret is wiped after its use.
   public private(set) var secretLifetime: Duration
@@ -43,6 +45,7 @@ public struct KeychainSettings: Sendable, Equatable {
     engineBase = host?.engineBase ?? "/nonexistent/keytree"
     stateBase = host?.stateBase ?? "/nonexistent/keytree"
     searchPath = host?.searchPath ?? ""
+    self.environment = environment
     secretLifetime = .zero
     if let seconds = text("KEYTREE_KEEP_SECRETS").flatMap({ Int($0) }) {
       keepsSecrets(for: .seconds(seconds))
@@ -69,10 +72,19 @@ public struct KeychainSettings: Sendable, Equatable {
     set { KeychainSession.shared.settings = newValue }
   }
 
+  /// Commits all pending changes to the history of the store, if it has one and git is installed.
+  ///
+  /// Changes are committed without this call, too, at most a second later. A program calls it to learn why git fails.
+  ///
+  /// - Throws: The reason why the store cannot be opened or git cannot commit. The changes are stored and stay pending.
+  public static func commitHistory() throws {
+    try KeychainSession.shared.keyring(asks: false).commitHistory()
+  }
+
   func host(asks: Bool) -> HostContext {
     var host = HostContext(
       gnupgHome: gnupgHome, engineBase: engineBase, stateBase: stateBase, searchPath: searchPath,
-      interaction: asks && allowsInteraction ? .pinentry : .never, keepsIndex: true)
+      environment: environment, interaction: asks && allowsInteraction ? .pinentry : .never, keepsIndex: true)
     host.secretLifetime = secretLifetime
     host.sharesTransactions = true
     return host

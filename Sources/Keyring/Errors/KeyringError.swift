@@ -19,6 +19,10 @@ public enum KeyringError: Error, Equatable, Sendable {
   /// A file operation failed.
   case file(FileError)
 
+  /// Git could not commit changes. If a change fails with this error, it was not made: it would have replaced or
+  /// removed a version that is not in the history yet.
+  case history(HistoryError)
+
   // MARK: Queries
 
   /// The query breaks a rule. Requesting the secrets of *all* matches is Apple's `errSecParam`.

@@ -36,7 +36,8 @@ extension SecurityStatus {
   package init(_ error: KeyringError) {
     self =
       switch error {
-      case .noStore, .storeExists, .folderNotEmpty, .unsafeFolder, .busy, .policyNotTrusted: .notAvailable
+      case .noStore, .storeExists, .folderNotEmpty, .unsafeFolder, .busy, .history, .policyNotTrusted:
+        .notAvailable
       case .file(let error): Self(error)
       case .invalidQuery(.wrongClass), .invalidQuery(.noSuchAttribute), .invalidAttribute(.wrongClass):
         .noSuchAttribute

@@ -1,5 +1,6 @@
 package import KeyringModel
 public import OpenPGP
+package import Subprocess
 
 /// The facts about the machine that the library needs. It does not read the environment or the home folder itself.
 public struct HostContext: Sendable {
@@ -12,6 +13,17 @@ public struct HostContext: Sendable {
   public var stateBase: String
   /// The value of `$PATH`, which is searched for `gpg`.
   public var searchPath: String
+  /// The environment variables of git, which commits the changes of a store that has a history. Variables that redirect
+  /// git (`GIT_*`) are ignored. Git needs `HOME` to find the user's name and settings; without it, the commits have the
+  /// name in the policy.
+  package var environment: ProcessEnvironment
+  /// Called on another thread if git could not commit changes in the background, with `KeyringError.history`, `.busy`
+  /// or a file error. The changes are stored and stay pending: the next change, a later attempt, or the next command of
+  /// `keytree` commits them. The same error is reported once until a commit succeeds.
+  public var historyFailed: @Sendable (KeyringError) -> Void = { _ in }
+  /// True if an open store commits its changes to its history in the background. The commands of `keytree` commit their
+  /// changes themselves.
+  package var commitsChanges = true
   /// The permitted way to ask the user for a passphrase.
   public var interaction: Interaction
   /// The longest time to wait for the store's lock, in seconds. After that, operations fail with the error `busy`.
@@ -53,12 +65,16 @@ public struct HostContext: Sendable {
     else { return nil }
     self.init(
       gnupgHome: text("GNUPGHOME"), engineBase: "\(runtime)/keytree", stateBase: "\(state)/keytree",
-      searchPath: text("PATH") ?? "/usr/local/bin:/usr/bin:/bin")
+      searchPath: text("PATH") ?? "/usr/local/bin:/usr/bin:/bin", environment: environment)
   }
 
   /// Creates a context.
+  ///
+  /// - Parameter environment: The environment variables of git, which commits changes; `HOME` is the one that it needs.
+  ///   Without it, git does not read the user's settings, and commits have the name in the policy.
   public init(
     gnupgHome: String? = nil, engineBase: String, stateBase: String, searchPath: String,
+    environment: [String: String] = [:],
     interaction: Interaction = .pinentry, lockTimeout: Double = 30, workers: Int = 0,
     keepsIndex: Bool = false, clock: @escaping @Sendable () -> Timestamp = Timestamp.now
   ) {
@@ -66,6 +82,7 @@ public struct HostContext: Sendable {
     self.engineBase = engineBase
     self.stateBase = stateBase
     self.searchPath = searchPath
+    self.environment = ProcessEnvironment(environment, locale: nil)
     self.interaction = interaction
     self.lockTimeout = lockTimeout
     self.workers = workers

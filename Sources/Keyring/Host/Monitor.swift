@@ -11,7 +11,12 @@ final class Monitor<Value>: @unchecked Sendable {
   init(_ value: sending Value) {
     self.value = value
     unsafe pthread_mutex_init(lock, nil)
-    unsafe pthread_cond_init(change, nil)
+    var attributes = pthread_condattr_t()
+    unsafe pthread_condattr_init(&attributes)
+    // The clock of `SystemClock.awake`.
+    unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+    unsafe pthread_cond_init(change, &attributes)
+    unsafe pthread_condattr_destroy(&attributes)
   }
 
   deinit {
@@ -29,6 +34,20 @@ final class Monitor<Value>: @unchecked Sendable {
       unsafe pthread_mutex_unlock(lock)
     }
     return body(&value)
+  }
+
+  /// Calls a closure like `wait(for:)`, but no longer than until a time of `SystemClock.awake`.
+  ///
+  /// - Returns: The result of the closure; nil if it had none until then.
+  func wait<R>(until end: Duration, for body: (inout Value) -> R?) -> R? {
+    let (seconds, attoseconds) = end.components
+    var time = timespec(tv_sec: Int(seconds), tv_nsec: Int(attoseconds / 1_000_000_000))
+    unsafe pthread_mutex_lock(lock)
+    defer { unsafe pthread_mutex_unlock(lock) }
+    while true {
+      if let result = body(&value) { return result }
+      if unsafe pthread_cond_timedwait(change, lock, &time) != 0 { return nil }
+    }
   }
 
   /// Calls a closure now, and again after each change, until it returns a result.

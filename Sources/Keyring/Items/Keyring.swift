@@ -22,6 +22,8 @@ public final class Keyring: Sendable {
   let rememberedRecords: RememberedRecords?
   /// The changes of threads that wait for each other.
   let waitingChanges = WaitingChanges()
+  /// Commits the changes to the history.
+  let history: HistoryWriter
   /// The previously accepted policy, if opening the store has accepted its successor.
   package let policyBefore: Policy?
 
@@ -42,13 +44,17 @@ public final class Keyring: Sendable {
     self.policyBefore = policyBefore
     roots = VerifiedRoots(base: host.stateBase, keyring: trusted.policy.keyring, keys: trusted.keys)
     index = Index(tree: tree, host: host)
+    history = HistoryWriter(of: tree, host: host) { Keyring.ownName(in: tree, host: host) }
     let lifetime = host.secretLifetime
     keptSecrets =
       lifetime > .zero ? KeptSecrets(lifetime: lifetime, clock: host.fileClock) : nil
     rememberedRecords = lifetime > .zero ? RememberedRecords() : nil
   }
 
-  deinit { keptSecrets?.forgetAll() }
+  deinit {
+    keptSecrets?.forgetAll()
+    history.close()
+  }
 
   /// Opens the store at a path. GnuPG is not started before it is needed.
   ///
@@ -271,113 +277,4 @@ public final class Keyring: Sendable {
       return true
     }
   }
-
-  /// Makes several changes in one transaction: all of them or none.
-  ///
-  /// Each change sees the changes before it. `find` and `secret(for:matching:)` see only the store on disk.
-  ///
-  /// - Parameter body: Makes the changes. If it throws, nothing is changed. It runs without the store's lock, because a
-  ///   passphrase dialog may stay open for a long time. If another process has changed an item that `body` has read, it
-  ///   runs again, up to three times in total. After that it runs under the lock, since the passphrase has already been
-  ///   entered by then.
-  /// - Throws: The errors of `body` and of `add`.
-  public func transaction<R>(
-    _ body: (inout WriteTransaction) throws(KeyringError) -> R
-  ) throws(KeyringError) -> R {
-    try transaction(subject: nil, body)
-  }
-
-  /// Makes several changes in one transaction like `transaction(_:)`, with the caller's own commit subject.
-  ///
-  /// - Parameters:
-  ///   - subject: One line of printable ASCII without a secret; nil for a subject that is derived from the changes.
-  ///   - successor: The keyring with the policy that the change installs, under which the records are signed; nil to
-  ///     sign under this keyring's policy.
-  ///   - body: Makes the changes.
-  package func transaction<R>(
-    subject: String?, signingAs successor: Keyring? = nil,
-    _ body: (inout WriteTransaction) throws(KeyringError) -> R
-  ) throws(KeyringError) -> R {
-    if subject == nil, successor == nil, host.sharesTransactions { return try sharedTransaction(body) }
-    return try ownTransaction(subject: subject, signingAs: successor, body)
-  }
-
-  /// Makes several changes in one transaction of their own.
-  func ownTransaction<R>(
-    subject: String?, signingAs successor: Keyring?,
-    _ body: (inout WriteTransaction) throws(KeyringError) -> R
-  ) throws(KeyringError) -> R {
-    try requireTrust()
-    for _ in 0..<Self.attempts {
-      let before = try ReaderSnapshot(of: tree)
-      if before.isPending {
-        try withoutWriters {}
-        continue
-      }
-      var changes = WriteTransaction(keyring: self)
-      let result: R
-      do throws(KeyringError) {
-        result = try body(&changes)
-        try changes.sign(as: successor ?? self)
-      } catch {
-        // A writer may have replaced only one of the item's files when they were read.
-        if error.isAboutFilesOfAnItem, try ReaderSnapshot(of: tree) != before { continue }
-        throw error
-      }
-      if try commit(changes, subject, since: before) { return result }
-    }
-    let lock = try lockForWriting()
-    var changes = WriteTransaction(keyring: self)
-    let result = try body(&changes)
-    try changes.sign(as: successor ?? self)
-    try changes.commit(under: lock, subject: subject)
-    return result
-  }
-
-  private static let attempts = 3
-
-  /// Takes the lock and commits changes. Returns false without committing if the files or the search results that the
-  /// changes depend on have changed.
-  func commit(
-    _ changes: consuming WriteTransaction, _ subject: String?, since before: ReaderSnapshot
-  ) throws(KeyringError) -> Bool {
-    let lock = try lockForWriting()
-    if changes.dependsOnSearch, try ReaderSnapshot(of: tree).count != before.count { return false }
-    guard try changes.stillApplies() else { return false }
-    try changes.commit(under: lock, subject: subject)
-    return true
-  }
-
-  /// Takes the lock, finishes an interrupted transaction, and checks that the policy is still the accepted one.
-  private func lockForWriting() throws(KeyringError) -> StoreLock {
-    let lock = try StoreLock(tree, timeout: host.lockTimeout)
-    try Transaction.recover(in: tree, under: lock)
-    try checkPolicy()
-    return lock
-  }
-
-  /// Checks that the policy has not changed since the store was opened. Otherwise the recipients of an old policy could
-  /// be used.
-  private func checkPolicy() throws(KeyringError) {
-    if trusted.isReplacing {
-      let stored = try TrustedPolicy.read(in: tree).policy
-      let pin = try PinStore(base: host.stateBase, keyring: stored.keyring).readPin()
-      guard stored == policy, pin == trusted.pin else { throw .team(.overtaken) }
-      return
-    }
-    let current = try TrustedPolicy(in: tree, stateBase: host.stateBase)
-    if let distrust = current.distrust { throw .policyNotTrusted(distrust) }
-    guard current.policy == policy else {
-      throw .policyNotTrusted(.changed(generation: current.policy.generation, pinned: policy.generation))
-    }
-    // The accepted key files may have changed as well, and the engine still has the old keys.
-    for (fingerprint, bytes) in current.keys where trusted.keys[fingerprint] != bytes {
-      throw .policyNotTrusted(.keyChanged(fingerprint, name: policy.people[fingerprint]?.name ?? ""))
-    }
-    // If the state folder is not writable, the old pin stays in place and remains as valid as before.
-    try? current.adoptKeys(stateBase: host.stateBase)
-  }
-
-  /// Checks that this user may write, before anything is encrypted or the user is asked for a passphrase.
-  func requireTrust() throws(KeyringError) { try trusted.requireMembership() }
 }

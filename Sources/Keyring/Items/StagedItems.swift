@@ -272,6 +272,15 @@ struct StagedItems {
     }
   }
 
+  /// The existing files of changed items.
+  var replacedFiles: [String] {
+    entries.filter(\.value.isChanged).flatMap { place, entry in
+      let record = StoreLayout.recordFile(place.path, isLocal: place.isLocal)
+      let secret = StoreLayout.itemFile(place.path, isLocal: place.isLocal)
+      return (entry.base.record == nil ? [] : [record]) + (entry.base.message == nil ? [] : [secret])
+    }
+  }
+
   /// Returns the shards of changed items, with their files.
   ///
   /// - Throws: `KeyringError.shardDamaged`, `.shardRefused` or `.attributesTooLarge`; `.itemDamaged` if a new version is

@@ -336,6 +336,17 @@ public struct WriteTransaction: ~Copyable {
     return true
   }
 
+  /// The existing files with versions that the transaction replaces or removes. Shards are derived from the records, so
+  /// they are not among them.
+  var replacedFiles: [String] {
+    borrowing get throws(KeyringError) {
+      var paths = items.replacedFiles
+      for (old, _, _) in copies { paths += old?.files ?? [] }
+      for (path, _) in files where try Keyring.isThere(path, in: keyring.tree) { paths.append(path) }
+      return paths
+    }
+  }
+
   /// Writes and commits the transaction. The caller must hold the lock and must have called ``sign(as:)``, and
   /// ``stillApplies()`` must be true.
   ///
@@ -382,22 +393,5 @@ public struct WriteTransaction: ~Copyable {
     try items.put(item)
     subject.note(old, item.record)
     return item.record
-  }
-}
-
-extension Keyring {
-  /// Returns the bytes of a shard; empty if it does not exist.
-  static func fileBytes(_ file: String, _ tree: FileTree) throws(KeyringError) -> [UInt8] {
-    try files(tree.read(file, limit: StoreLayout.shardLimit)) ?? []
-  }
-
-  /// Returns the digest of an encrypted file; nil if it does not exist.
-  fileprivate static func digest(_ file: String, _ tree: FileTree) throws(KeyringError) -> ContentDigest? {
-    try files(tree.read(file, limit: StoreLayout.sealedItemLimit)).map { ContentDigest(of: $0) }
-  }
-
-  /// Returns true if a file exists at a path.
-  static func isThere(_ path: String, in tree: FileTree) throws(KeyringError) -> Bool {
-    try files(tree.status(path)) != nil
   }
 }

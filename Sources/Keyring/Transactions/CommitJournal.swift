@@ -145,6 +145,24 @@ package struct CommitJournal: Sendable {
     return try readCount() == marker.count
   }
 
+  /// Returns true if a file may have a content that is not in the history, because a pending transaction has placed it
+  /// or it is unknown which transactions are pending. The caller holds the store's lock.
+  ///
+  /// While a commit is being made, or after it was interrupted, its transactions count as pending.
+  ///
+  /// - Parameters:
+  ///   - paths: The paths of the files.
+  ///   - repository: The repository.
+  /// - Returns: nil if nothing is known about the history in this repository, which may not even track the store.
+  /// - Throws: A file error.
+  func isPending(_ paths: Set<String>, for repository: String) throws(KeyringError) -> Bool? {
+    guard let marker = try readMarker(), marker.repository == repository else { return nil }
+    let count = try readCount()
+    if count == marker.count { return false }
+    guard let entries = try entries(after: marker.count, upTo: count) else { return true }
+    return entries.contains { entry in entry.paths.contains(where: paths.contains) }
+  }
+
   /// Returns the number of transactions that are pending for a commit; nil if it is unknown.
   ///
   /// - Throws: A file error.
