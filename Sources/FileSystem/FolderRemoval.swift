@@ -6,14 +6,12 @@ package enum FolderRemoval {
   ///
   /// Errors are ignored: a partly removed engine home has no stamp and is created again.
   ///
-  /// - Parameters:
-  ///   - path: The folder.
-  ///   - kept: The name of an entry that is not removed, or nil.
-  package static func removeContent(of path: String, except kept: String? = nil) {
+  /// - Parameter path: The folder.
+  package static func removeContent(of path: String) {
     let descriptor = unsafe Glibc.open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
     guard descriptor >= 0 else { return }
     defer { close(descriptor) }
-    for name in FolderNames.text(descriptor) where name != kept {
+    for name in FolderNames.text(descriptor) {
       if unsafe unlinkat(descriptor, name, 0) == 0 { continue }
       removeContent(of: "\(path)/\(name)")
       _ = unsafe unlinkat(descriptor, name, AT_REMOVEDIR)

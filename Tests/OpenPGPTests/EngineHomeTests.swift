@@ -48,31 +48,8 @@ import Testing
     #expect(!(try FileManager.default.fileExists(atPath: folder() + "/trustdb.gpg")))
   }
 
-  @Test(arguments: [0o755, 0o770, 0o707])
-  func `a folder that other users can access is refused`(mode: Int) throws {
+  @Test func `a base that others can write to is refused`() throws {
     try make()
-    try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: try folder())
-    let folder = try folder()
-    do throws(EngineError) {
-      try make()
-      Issue.record("used")
-    } catch {
-      guard case .unsafeEngine(let path, _) = error else {
-        Issue.record("\(error)")
-        return
-      }
-      #expect(path == folder)
-    }
-  }
-
-  @Test func `a link in place of the folder is refused, and so is a base that others can write to`() throws {
-    try make()
-    let folder = try folder()
-    let moved = home.folder + "/moved"
-    try FileManager.default.moveItem(atPath: folder, toPath: moved)
-    try FileManager.default.createSymbolicLink(atPath: folder, withDestinationPath: moved)
-    #expect(throws: EngineError.unsafeEngine(path: folder, reason: "it is not a folder")) { try make() }
-    try FileManager.default.removeItem(atPath: folder)
     let base = home.locations.runtimeBase
     try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: base)
     #expect(throws: EngineError.unsafeEngine(path: base, reason: "others can write to it")) { try make() }
@@ -85,23 +62,6 @@ import Testing
     let engine = Engine(locations: locations, keyringID: "test", keys: [:], interaction: .never)
     #expect(throws: EngineError.self) { try engine.expectedRecipients([]) }
     #expect(engine.statistics.processes == 0)
-  }
-
-  @Test func `a damaged or incomplete home is created again`() throws {
-    try make()
-    for name in ["ready", "keytree-keys", "gpg.conf"] {
-      let path = try folder() + "/" + name
-      let sound = try Data(contentsOf: URL(fileURLWithPath: path))
-      if name != "gpg.conf" {
-        try sound.dropLast(3).write(to: URL(fileURLWithPath: path))
-        try make()
-        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == sound)
-      }
-      try FileManager.default.removeItem(atPath: path)
-      if name == "gpg.conf" { try FileManager.default.removeItem(atPath: try folder() + "/ready") }
-      try make()
-      #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == sound)
-    }
   }
 
   @Test func `damaged key files cost few processes, regardless of their number`() throws {

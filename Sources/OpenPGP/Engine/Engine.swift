@@ -135,24 +135,49 @@ package final class Engine: OpenPGPEngine {
     var home: EngineHome
   }
 
-  /// Prepares the program and the home for an operation of gpg.
+  /// Prepares the program and the home for an operation of gpg. A home that differs from what was written is made again.
   ///
   /// - Returns: The checked program and the finished home.
   /// - Throws: The reason why they are not available.
   func session() throws(EngineError) -> Session {
     let tools = try tools()
-    return Session(program: tools.program, home: try home())
+    return Session(program: tools.program, home: try home(keepingIf: \.isIntact))
+  }
+
+  /// Runs an operation of gpg that does not use the agent. Its result counts only if the home is intact at its end:
+  /// without the keys, gpg would report a good signature as that of a stranger. Otherwise, the operation is run again
+  /// once.
+  ///
+  /// - Parameter operation: The operation.
+  /// - Returns: The result of the operation.
+  /// - Throws: The error of the operation; `unsafeEngine` when the home is damaged again.
+  func withHome<R>(_ operation: (Session) throws(EngineError) -> R) throws(EngineError) -> R {
+    for _ in 0..<2 {
+      let session = try session()
+      do throws(EngineError) {
+        let result = try operation(session)
+        if session.home.isIntact { return result }
+      } catch {
+        if session.home.isIntact { throw error }
+      }
+    }
+    throw .unsafeEngine(path: maker.path, reason: "other programs keep changing it")
   }
 
   /// Prepares the home only. Once the home is made, this starts no process.
   ///
+  /// - Parameters:
+  ///   - isUsable: Returns true if a home that was loaded before can still be used.
+  ///   - isCurrent: Returns false for an intact home that has to be made again.
   /// - Returns: The home.
   /// - Throws: The reason why it is not available.
-  func home() throws(EngineError) -> EngineHome {
+  func home(
+    keepingIf isUsable: (EngineHome) -> Bool = \.exists, where isCurrent: (EngineHome) -> Bool = { _ in true }
+  ) throws(EngineError) -> EngineHome {
     try state.withLock { state throws(EngineError) in
-      if let home = state.home, home.exists { return home }
+      if let home = state.home, isUsable(home), isCurrent(home) { return home }
       state.home = nil
-      let home = try maker.home { () throws(EngineError) in try tools(&state) }
+      let home = try maker.home(where: isCurrent) { () throws(EngineError) in try tools(&state) }
       state.home = home
       return home
     }
@@ -171,9 +196,6 @@ package final class Engine: OpenPGPEngine {
   func repairFailed(_ error: EngineError) {
     state.withLock { $0.failedRepairs = ($0.failedRepairs.count + 1, error) }
   }
-
-  /// Makes the next call reload the home, because its stamp was changed.
-  func forgetHome() { state.withLock { $0.home = nil } }
 
   /// Finds the programs; the first call starts one process.
   ///

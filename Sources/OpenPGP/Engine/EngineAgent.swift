@@ -3,8 +3,8 @@ internal import KeyringModel
 internal import Synchronization
 
 extension Engine {
-  /// Runs an operation that needs a secret key. If it fails in a way that a missing agent can cause, the connection to
-  /// the agent is repaired and the operation is run again once.
+  /// Runs an operation that needs a secret key. If it fails in a way that a missing agent or a damaged home can cause,
+  /// the connection to the agent or the home is repaired and the operation is run again once.
   ///
   /// If a program such as systemd makes the socket for the agent, and the agent ends while gpg uses it, the operation is
   /// not run again: that looks like an answer of the agent.
@@ -22,7 +22,9 @@ extension Engine {
       try requireUnrestrictedAgent(session)
       return try operation(session)
     } catch {
-      guard error.mayBeCausedByMissingAgent, let mended = try mend(since: before, error) else { throw error }
+      guard error.mayBeCausedByMissingAgent || error.mayBeCausedByDamagedHome && !session.home.isIntact,
+        let mended = try mend(since: before, error)
+      else { throw error }
       try requireUnrestrictedAgent(mended)
       do {
         return try operation(mended)
@@ -58,7 +60,7 @@ extension Engine {
   }
 
   /// Repairs the connection to the agent, if necessary, after an operation that may have failed because it did not
-  /// reach the agent.
+  /// reach the agent. A damaged home is made again.
   ///
   /// A restart of the machine may have removed the redirect. The path of the socket may have changed because /run/user
   /// was created or removed. The agent may not be running: gpg is not allowed to start one in the engine home. Another
@@ -102,21 +104,16 @@ extension Engine {
     }
   }
 
-  /// Corrects the redirect and starts an agent, if necessary. Runs gpgconf.
+  /// Makes the home again if it redirects to another socket than gpgconf reports, and starts an agent if necessary.
   private func repaired(
     _ session: Session
   ) throws(EngineError) -> (session: Session, wasCorrect: Bool) {
-    let redirect = session.home.redirect
     let gpgconf = try tools().gpgconf
     let place = AgentRedirect(path: try gpgconf.places(home: session.home.path).agentSocket)
-    let socket = try gpgconf.places(home: locations.userHome).agentSocket
-    let isCorrect = place == redirect && place.socket == AgentRedirect.end(of: socket)
-    if !isCorrect { try place.point(to: socket) }
-    if !place.isAgentAnswering { try gpgconf.launchAgent(home: locations.userHome, socket: socket) }
-    if place == redirect { return (session, isCorrect) }
-    try SmallFile.write(EngineHome.stampBytes(place), to: EngineHome.stamp(session.home.path))
-    forgetHome()
-    return (try self.session(), false)
+    let socket = AgentRedirect.end(of: try gpgconf.places(home: locations.userHome).agentSocket)
+    let home = try home(keepingIf: \.isIntact, where: { $0.redirects(from: place, to: socket) })
+    if !home.redirect.isAgentAnswering { try gpgconf.launchAgent(home: locations.userHome, socket: socket) }
+    return (Session(program: session.program, home: home), home === session.home)
   }
 }
 
@@ -146,6 +143,13 @@ extension EngineError {
   fileprivate var mayBeCausedByMissingAgent: Bool {
     switch self {
     case .notARecipient, .unusableKey(_, .noSecretKey), .agentUnreachable, .corrupt, .other: true
+    default: false
+    }
+  }
+
+  fileprivate var mayBeCausedByDamagedHome: Bool {
+    switch self {
+    case .unusableKey, .unsafeEngine: true
     default: false
     }
   }

@@ -16,7 +16,7 @@ extension Engine {
       let socket = AgentRedirect.end(of: places.agentSocket)
       report.agentSocket = socket
       report.agentIsReachable = LocalConnection.isPossible(to: socket)
-      let home = try home()
+      let home = try session().home
       report.engineHome = home.path
       let place = AgentRedirect(path: try tools.gpgconf.places(home: home.path).agentSocket)
       if let current = place.socket {

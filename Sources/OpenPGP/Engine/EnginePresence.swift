@@ -123,6 +123,10 @@ extension Engine {
     let context = try Context(program: session.program, home: session.home.path, interaction: .never)
     counter.processStarted()
     let found = try context.keygrips(of: person)
+    guard !found.isEmpty || session.home.table.keys[person] == nil else {
+      // The keys of the home have disappeared.
+      throw .unusableKey(person, .missing)
+    }
     keygrips.withLock { $0[person] = found }
     return found
   }

@@ -11,10 +11,11 @@ extension Engine {
     let people = Set(recipients).sorted()
     let table = try home().table
     let expected = try table.encryptionKeys(of: people, at: Self.now)
-    let sealed = try encrypt(
-      plaintext, people: people, name: RecipientName.of(expected), session: try session())
-    try SealedMessageCheck.check(sealed, expected: expected, people: people, table: table)
-    return sealed
+    return try withHome { session throws(EngineError) in
+      let sealed = try encrypt(plaintext, people: people, name: RecipientName.of(expected), session: session)
+      try SealedMessageCheck.check(sealed, expected: expected, people: people, table: table)
+      return sealed
+    }
   }
 
   private func encrypt(

@@ -12,12 +12,12 @@ extension Engine {
 
   package func signMessage(_ content: [UInt8], signer: Fingerprint) throws(EngineError) -> [UInt8] {
     try home().table.checkSigner(signer, at: Self.now)
-    let message = try withSigner(signer) { session, isNamed throws(EngineError) in
-      try sign(content, as: .message, signer: signer, isNamed: isNamed, session: session)
+    return try withSigner(signer) { session, isNamed throws(EngineError) in
+      let message = try sign(content, as: .message, signer: signer, isNamed: isNamed, session: session)
+      // Another configuration may have changed the form, for example by compression. Such a message is not stored.
+      if let message, SignedMessage(message)?.content != content { throw .corrupt }
+      return message
     }
-    // A system-wide configuration may have changed the form, for example by compression. Such a message is not stored.
-    guard SignedMessage(message)?.content == content else { throw .corrupt }
-    return message
   }
 
   /// The form of a signature.
@@ -54,7 +54,14 @@ extension Engine {
   package func verifyDetached(
     signature: [UInt8], of bytes: [UInt8]
   ) throws(EngineError) -> [SignatureFact] {
-    let session = try session()
+    try withHome { session throws(EngineError) in
+      try verify(signature, of: bytes, session)
+    }
+  }
+
+  private func verify(
+    _ signature: [UInt8], of bytes: [UInt8], _ session: Session
+  ) throws(EngineError) -> [SignatureFact] {
     let context = try Context(program: session.program, home: session.home.path, interaction: .never)
     counter.processStarted()
     let code = try unsafe signature.span.bytes.withUnsafeBytes { signature throws(EngineError) in

@@ -16,17 +16,18 @@ extension Engine {
     while !rest.isEmpty {
       let portion = Array(rest.prefix(Self.portion))
       rest = rest.dropFirst(portion.count)
-      let found =
+      let found = try withHome { session throws(EngineError) in
         portion.count == 1
-        ? [try verifyMessage(messages[portion[0]])] : try verifyFiles(portion.map { messages[$0] })
+          ? [try verifyMessage(messages[portion[0]], session)]
+          : try verifyFiles(portion.map { messages[$0] }, session)
+      }
       for (index, fact) in zip(portion, found) { facts[index] = fact }
     }
     return facts
   }
 
   /// Verifies one message in memory, without files.
-  private func verifyMessage(_ message: [UInt8]) throws(EngineError) -> SignatureFact? {
-    let session = try session()
+  private func verifyMessage(_ message: [UInt8], _ session: Session) throws(EngineError) -> SignatureFact? {
     let context = try Context(program: session.program, home: session.home.path, interaction: .never)
     counter.processStarted()
     let code = try unsafe message.span.bytes.withUnsafeBytes { message throws(EngineError) in
@@ -46,9 +47,10 @@ extension Engine {
 
   /// Verifies messages with `gpg --verify-files`, which libgpgme does not offer. One process for all of them takes a
   /// fifth of the time.
-  private func verifyFiles(_ messages: [[UInt8]]) throws(EngineError) -> [SignatureFact?] {
-    let session = try session()
-    let folder = "\(session.home.path)/verify-\(UInt64.random(in: .min ... .max))"
+  private func verifyFiles(
+    _ messages: [[UInt8]], _ session: Session
+  ) throws(EngineError) -> [SignatureFact?] {
+    let folder = "\(session.home.path)/\(HomeSeal.verification)\(UInt64.random(in: .min ... .max))"
     guard !folder.utf8.contains(UInt8(ascii: "\n")) else {
       throw .unsafeEngine(path: folder, reason: "its name has a line feed")
     }

@@ -6,7 +6,7 @@ extension Engine {
   ///
   /// - Returns: The keys, sorted by fingerprint; nil if this set of keys has no finished home.
   package func rememberedKeys() -> [PublicKey]? {
-    guard unsafe access(EngineHome.stamp(maker.path), F_OK) == 0 else { return nil }
+    guard unsafe access(HomeSeal.path(in: maker.path), F_OK) == 0 else { return nil }
     // A removed or damaged home counts as missing, because callers can do without the keys.
     let home = try? maker.home { () throws(EngineError) in
       throw .engineMissing(detail: "the engine home is not finished")

@@ -49,8 +49,17 @@ struct AgentRedirect: Sendable, Equatable {
     if let end = path.utf8.lastIndex(of: UInt8(ascii: "/")) {
       try PrivateFolder.make(String(path[..<end]))
     }
-    try SmallFile.write(Array("%Assuan%\nsocket=\(socket)\n".utf8), to: path)
+    try SmallFile.write(Self.bytes(socket), to: path)
   }
+
+  /// Returns true if the file is as ``point(to:)`` writes it.
+  ///
+  /// - Parameter socket: The final path of the socket.
+  func isWritten(for socket: String) -> Bool {
+    SmallFile.read(path, limit: 4096, isOwn: true) == Self.bytes(socket)
+  }
+
+  private static func bytes(_ socket: String) -> [UInt8] { Array("%Assuan%\nsocket=\(socket)\n".utf8) }
 
   /// Returns the final path of a socket. libassuan follows only one redirect, and the user's own home may have one,
   /// too.

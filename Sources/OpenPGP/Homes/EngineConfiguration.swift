@@ -39,6 +39,11 @@ enum EngineConfiguration {
     return Array(text.utf8)
   }
 
+  /// Returns true if a file is as `bytes(signer:)` writes it, with any signer.
+  ///
+  /// - Parameter bytes: The content of the file.
+  static func isValid(_ bytes: [UInt8]) -> Bool { bytes == self.bytes(signer: signer(in: bytes)) }
+
   /// Parses the default signer.
   ///
   /// - Parameter bytes: A file as `bytes(signer:)` writes it.

@@ -42,15 +42,19 @@ struct EngineHomeMaker: Sendable {
   /// The path of the home.
   var path: String { "\(locations.runtimeBase)/\(name)" }
 
-  /// Loads the home, and makes it if necessary. If several processes need it at once, one makes it and the others wait.
-  /// If the disk is full, the home is made in memory.
+  /// Loads the home, and makes it if it does not exist or differs from what was written. If several processes need it
+  /// at once, one makes it and the others wait. If the disk is full, the home is made in memory.
   ///
-  /// - Parameter tools: Returns the tools that run GnuPG. Called only if the home has to be made.
+  /// - Parameters:
+  ///   - isCurrent: Returns false for a home that is intact but has to be made again, because the machine has changed.
+  ///   - tools: Returns the tools that run GnuPG. Called only if the home has to be made.
   /// - Returns: The home, locked against removal.
   /// - Throws: `unsafeEngine` for the folder; an engine error.
-  func home(tools: () throws(EngineError) -> EngineTools) throws(EngineError) -> EngineHome {
+  func home(
+    where isCurrent: (EngineHome) -> Bool = { _ in true }, tools: () throws(EngineError) -> EngineTools
+  ) throws(EngineError) -> EngineHome {
     do {
-      let (home, isNew) = try ownHome(tools: tools)
+      let (home, isNew) = try ownHome(where: isCurrent, tools: tools)
       // If the disk was full, the home was made in memory.
       if isNew {
         for base in FallbackFolders.lasting where base != locations.runtimeBase {
@@ -65,7 +69,7 @@ struct EngineHomeMaker: Sendable {
         var spare = self
         spare.locations.runtimeBase = base
         // Another user may own the spare folder. The first error is the one to report.
-        if let (home, _) = try? spare.ownHome(tools: tools) { return home }
+        if let (home, _) = try? spare.ownHome(where: isCurrent, tools: tools) { return home }
       }
       throw error
     }
@@ -73,33 +77,25 @@ struct EngineHomeMaker: Sendable {
 
   /// Loads or makes the home, and reports whether it was made.
   private func ownHome(
-    tools: () throws(EngineError) -> EngineTools
+    where isCurrent: (EngineHome) -> Bool, tools: () throws(EngineError) -> EngineTools
   ) throws(EngineError) -> (home: EngineHome, isNew: Bool) {
-    var isNew = false
     let base = locations.runtimeBase
     guard base.hasPrefix("/"), base.utf8.contains(where: { $0 != UInt8(ascii: "/") }) else {
       throw .unsafeEngine(path: base, reason: "it is not an absolute path")
     }
-    // Another process may remove the folder between two steps. Each round starts with the current state.
+    // Another process may remove a folder between two steps. Each round starts with the current state.
     for _ in 0..<10 {
-      try PrivateFolder.make(path)
-      let lock = try HomeLock(home: path)
-      guard lock.take(.shared, within: Self.patience) else { throw busy }
-      guard lock.isCurrent else { continue }
-      if let home = EngineHome(path: path, lock: lock) {
-        updateLastUse()
-        return (home, isNew)
-      }
-      guard lock.take(.exclusive, within: Self.patience) else { throw busy }
-      guard lock.isCurrent else { continue }
+      try PrivateFolder.make(base)
+      if let home = try load(), isCurrent(home) { return (home, false) }
+      // Processes that use a damaged home keep its lock, so the makers have a lock of their own.
+      let making = try HomeLock(path: StaleHomes.makers(in: base))
+      guard making.take(.exclusive, within: Self.patience) else { throw busy }
+      guard making.isCurrent else { continue }
       // Another process may have made the home while this one waited.
-      if unsafe access(EngineHome.stamp(path), F_OK) != 0 || EngineHome(path: path, lock: lock) == nil {
-        try make(try tools())
-        isNew = true
-        StaleHomes.remove(in: locations.runtimeBase, except: name)
-      }
-      guard lock.take(.shared, within: Self.patience) else { throw busy }
-      if lock.isCurrent, let home = EngineHome(path: path, lock: lock) { return (home, isNew) }
+      if let home = try load(), isCurrent(home) { return (home, false) }
+      let home = try make(try tools())
+      StaleHomes.remove(in: base, except: name)
+      return (home, true)
     }
     throw busy
   }
@@ -108,35 +104,68 @@ struct EngineHomeMaker: Sendable {
 
   private var busy: EngineError { .unsafeEngine(path: path, reason: "other processes keep changing it") }
 
-  private func make(_ tools: EngineTools) throws(EngineError) {
-    FolderRemoval.removeContent(of: path, except: "lock")
+  /// Loads the home.
+  ///
+  /// - Returns: nil if it has to be made.
+  /// - Throws: `unsafeEngine` when the lock cannot be taken.
+  private func load() throws(EngineError) -> EngineHome? {
+    guard PrivateFolder.isPrivate(path) else { return nil }
+    let lock: HomeLock
+    do throws(EngineError) {
+      lock = try HomeLock(home: path)
+    } catch {
+      // The folder was removed, or the lock is not a file. A disk that is read-only keeps the home from being made, too.
+      return nil
+    }
+    guard lock.take(.shared, within: Self.patience) else { throw busy }
+    guard lock.isCurrent, let home = EngineHome(path: path, lock: lock) else { return nil }
+    updateLastUse()
+    return home
+  }
+
+  /// Makes the home in a new folder. Processes that use the old one, if there is one, find that it has changed.
+  private func make(_ tools: EngineTools) throws(EngineError) -> EngineHome {
+    StaleHomes.discard(path)
+    try PrivateFolder.make(path)
+    let lock = try HomeLock(home: path)
+    guard lock.take(.shared, within: Self.patience) else { throw busy }
     do {
-      try fill(tools)
+      return try fill(tools, lock)
     } catch {
       // On a full disk an incomplete home would waste space.
-      FolderRemoval.removeContent(of: path, except: "lock")
+      FolderRemoval.removeContent(of: path)
       throw error
     }
   }
 
-  private func fill(_ tools: EngineTools) throws(EngineError) {
+  private func fill(_ tools: EngineTools, _ lock: HomeLock) throws(EngineError) -> EngineHome {
     try SmallFile.write(EngineConfiguration.bytes(signer: nil), to: path + "/gpg.conf")
     // Without this file GnuPG 2.4 may write `use-keyboxd` here for a new home, and a daemon would then hold the keys.
     try SmallFile.write([], to: path + "/common.conf")
     // This comes before the redirect exists, so that a secret key in a key file cannot get into the user's agent.
     let keys = try importKeys(tools)
-    let socket = try tools.gpgconf.places(home: locations.userHome).agentSocket
+    let socket = AgentRedirect.end(of: try tools.gpgconf.places(home: locations.userHome).agentSocket)
     let redirect = AgentRedirect(path: try tools.gpgconf.places(home: path).agentSocket)
     try redirect.point(to: socket)
-    try SmallFile.write(KeyTableFile.encode(keys), to: path + "/keytree-keys")
-    try SmallFile.write(EngineHome.stampBytes(redirect), to: EngineHome.stamp(path))
+    try SmallFile.write(KeyTableFile.encode(keys), to: EngineHome.table(path))
+    let seal = try HomeSeal(of: path, redirect: redirect, socket: socket)
+    // An import leaves a copy of the empty keybox.
+    for name in FolderNames.text(at: path) where !seal.isExpected(name, in: path) {
+      _ = unsafe unlink("\(path)/\(name)")
+    }
+    // Without this check, a home that another process has begun could be marked as finished.
+    guard lock.isCurrent else { throw busy }
+    try seal.write(to: path)
+    return EngineHome(path: path, keys: keys, seal: seal, lock: lock)
   }
 
   // The table is made from the keys that gpg has imported, not from the content of the files.
   private func importKeys(_ tools: EngineTools) throws(EngineError) -> [PublicKey] {
-    if keys.isEmpty { return [] }
     let ordered = keys.sorted { $0.key < $1.key }
-    try tools.importKeys(ordered.flatMap { $0.value + [UInt8(ascii: "\n")] }, home: path)
+    if !ordered.isEmpty {
+      try tools.importKeys(ordered.flatMap { $0.value + [UInt8(ascii: "\n")] }, home: path)
+    }
+    // This also makes an empty keybox, if there are no keys.
     var listed = try tools.keys(home: path)
     // A damaged file may have kept gpg from reading the files after it.
     let present = Set(listed.map(\.fingerprint))
@@ -161,10 +190,10 @@ struct EngineHomeMaker: Sendable {
   // Homes that were not used for a week are removed. The time of the stamp is the time of the last use.
   private func updateLastUse() {
     var status = stat()
-    guard unsafe stat(EngineHome.stamp(path), &status) == 0 else { return }
+    guard unsafe stat(HomeSeal.path(in: path), &status) == 0 else { return }
     if time(nil) - status.st_mtim.tv_sec > 86_400 {
       // If this fails, the home only looks older than it is.
-      _ = unsafe utimensat(AT_FDCWD, EngineHome.stamp(path), nil, 0)
+      _ = unsafe utimensat(AT_FDCWD, HomeSeal.path(in: path), nil, 0)
     }
   }
 }

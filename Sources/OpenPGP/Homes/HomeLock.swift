@@ -1,7 +1,7 @@
 internal import FileSystem
 internal import Glibc
 
-/// The lock of an engine home: shared while the home is in use, exclusive while it is made or removed. The kernel
+/// The lock of an engine home: shared while the home is in use or made, exclusive while it is removed. The kernel
 /// releases it when the process ends, for any reason.
 final class HomeLock: Sendable {
   private let descriptor: Int32

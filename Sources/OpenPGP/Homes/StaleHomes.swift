@@ -1,14 +1,14 @@
 internal import FileSystem
 internal import Glibc
 
-/// Removes engine homes of old key sets.
+/// Removes engine homes of old key sets, and damaged ones.
 enum StaleHomes {
   private static let unusedForSeconds = 7 * 86_400
 
   /// Removes homes that are not in use and were not used for a week.
   ///
   /// - Parameters:
-  ///   - base: The folder of all engine homes.
+  ///   - base: The folder of all engine homes. The caller must hold the lock of the makers.
   ///   - current: The name of the home to keep.
   static func remove(in base: String, except current: String) {
     guard let stream = unsafe opendir(base) else { return }
@@ -17,6 +17,8 @@ enum StaleHomes {
       let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { tuple in
         unsafe tuple.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
       }
+      // Homes that a killed process had begun to remove. The caller has the lock of the makers.
+      if name.hasPrefix(discarded) { clear("\(base)/\(name)") }
       // Only names that are certainly ours, because other programs may use a runtime folder too.
       guard name != current, KeyID(name) != nil, name == name.lowercased() else { continue }
       removeIfStale("\(base)/\(name)")
@@ -25,7 +27,7 @@ enum StaleHomes {
 
   private static func removeIfStale(_ path: String) {
     var status = stat()
-    let stamp = EngineHome.stamp(path)
+    let stamp = HomeSeal.path(in: path)
     if unsafe lstat(stamp, &status) != 0, unsafe lstat(path, &status) != 0 { return }
     guard time(nil) - status.st_mtim.tv_sec > unusedForSeconds else { return }
     removeUnused(path)
@@ -39,24 +41,48 @@ enum StaleHomes {
   static func removeSpare(_ name: String, in base: String) {
     let path = "\(base)/\(name)"
     // In a folder that only this user can change, nothing is exchanged after this look.
-    guard isPrivateFolder(base), isPrivateFolder(path) else { return }
+    guard PrivateFolder.isPrivate(base), PrivateFolder.isPrivate(path) else { return }
     removeUnused(path)
+    // The folder stays if it has other homes. Makers find that their lock was removed.
+    if FolderNames.text(at: base) == [makersName] { _ = unsafe unlink(makers(in: base)) }
     _ = unsafe rmdir(base)
   }
 
-  private static func isPrivateFolder(_ path: String) -> Bool {
-    var status = stat()
-    return unsafe lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
-      && status.st_mode & 0o7777 == 0o700 && status.st_uid == geteuid()
+  /// Returns the path of the lock of the process that makes homes.
+  ///
+  /// - Parameter base: The folder of all engine homes.
+  static func makers(in base: String) -> String { "\(base)/\(makersName)" }
+
+  private static let makersName = "homes.lock"
+  private static let discarded = ".discarded-"
+
+  /// Removes whatever is at the path of a home, although it may be in use. The caller must hold the lock of the makers.
+  ///
+  /// - Parameter path: The path, in a folder that only this user can change.
+  static func discard(_ path: String) {
+    guard let end = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return }
+    let aside = "\(path[..<end])/\(discarded)\(UInt64.random(in: .min ... .max))"
+    // If this fails, nothing was there, or making the home fails, too.
+    if unsafe rename(path, aside) == 0 { clear(aside) }
   }
 
   private static func removeUnused(_ path: String) {
-    let stamp = EngineHome.stamp(path)
     // A home is left alone if its lock cannot be opened or is held.
     guard let lock = try? HomeLock(home: path), lock.take(.exclusive, within: 0) else { return }
+    clear(path)
+  }
+
+  private static func clear(_ path: String) {
+    var status = stat()
+    // Nothing is there, or a link or a file is in place of a home.
+    guard unsafe lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
+      _ = unsafe unlink(path)
+      return
+    }
+    _ = unsafe chmod(path, 0o700)
+    let redirect = HomeSeal.redirect(of: path)
     // The stamp first: if the process is killed, an unfinished home remains.
-    let redirect = SmallFile.read(stamp, limit: 8192).flatMap(EngineHome.redirect(inStamp:))
-    _ = unsafe unlink(stamp)
+    _ = unsafe unlink(HomeSeal.path(in: path))
     if let redirect, redirect.socket != nil {
       _ = unsafe unlink(redirect.path)
       // Under /run/user each home has a folder for its sockets. It is only removed if it is empty.

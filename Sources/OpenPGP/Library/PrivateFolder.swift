@@ -37,6 +37,16 @@ enum PrivateFolder {
     }
   }
 
+  /// Returns true if a path is a folder of this user that no other user has access to. The folders above it are not
+  /// checked.
+  ///
+  /// - Parameter path: The path; a link is not followed.
+  static func isPrivate(_ path: String) -> Bool {
+    var status = stat()
+    return unsafe lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+      && status.st_uid == geteuid() && status.st_mode & 0o777 == 0o700
+  }
+
   /// Checks one file or folder: it belongs to this user or to root, and only its owner can write to it. Others may
   /// write to a folder with the sticky bit, such as `/tmp`, because they cannot change our files in it.
   ///

@@ -7,15 +7,16 @@ enum SmallFile {
   /// - Parameters:
   ///   - path: The file; a link is refused.
   ///   - limit: The maximum size, in bytes.
+  ///   - isOwn: True if the file must belong to this user, and others may have no access.
   /// - Returns: The bytes; nil if the file does not exist, cannot be read, is larger, or is not a regular file. The
   ///   caller then makes the file again.
-  static func read(_ path: String, limit: Int) -> [UInt8]? {
+  static func read(_ path: String, limit: Int, isOwn: Bool = false) -> [UInt8]? {
     let descriptor = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
-      status.st_size <= limit
+      status.st_size <= limit, !isOwn || status.st_uid == geteuid() && status.st_mode & 0o077 == 0
     else { return nil }
     var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
     var filled = 0

@@ -16,7 +16,7 @@ enum VersionFile {
   ///   - folder: The folder of the cache.
   /// - Returns: The version; nil if there is no valid one, or if others have access to the folder.
   static func version(of path: String, in folder: String) -> String? {
-    guard let identity = identity(of: path), isPrivate(folder),
+    guard let identity = identity(of: path), PrivateFolder.isPrivate(folder),
       let bytes = SmallFile.read("\(folder)/\(name)", limit: limit)
     else { return nil }
     let lines = String(decoding: bytes, as: UTF8.self).split(
@@ -47,11 +47,5 @@ enum VersionFile {
     guard unsafe stat(path, &status) == 0 else { return nil }
     let times = [status.st_mtim, status.st_ctim].map { "\($0.tv_sec).\($0.tv_nsec)" }
     return "\(status.st_dev) \(status.st_ino) \(status.st_size) \(times[0]) \(times[1])"
-  }
-
-  private static func isPrivate(_ folder: String) -> Bool {
-    var status = stat()
-    return unsafe lstat(folder, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
-      && status.st_uid == geteuid() && status.st_mode & 0o077 == 0
   }
 }
