@@ -17,7 +17,7 @@ struct PasswordStrengthTests {
   }
 
   @Test(
-    "the weakness of a password",
+    "the weakness of a password", .needsZxcvbn,
     arguments: [
       ("password", Weakness.veryWeak), ("", .veryWeak), ("4711", .veryWeak), ("correct horse", .veryWeak),
       ("xkT93bQz", .weak), ("xkT93bQzpWm2", nil), ("correct horse battery staple", nil),
@@ -28,7 +28,7 @@ struct PasswordStrengthTests {
     #expect(estimator.weakness(of: SecretBytes(text: password), GuessableWords(of: try record())) == expected)
   }
 
-  @Test("a password made of the item's own attributes is weak")
+  @Test("a password made of the item's own attributes is weak", .needsZxcvbn)
   func ownWords() throws {
     let estimator = try #require(StrengthEstimator())
     let password = "Zorbulax-Quimberton1"
@@ -54,7 +54,7 @@ struct PasswordStrengthTests {
     #expect(GuessableWords(of: try record(attributes)).count == 4)
   }
 
-  @Test("a long secret is judged by its first bytes, in a moment")
+  @Test("a long secret is judged by its first bytes, in a moment", .needsZxcvbn)
   func longSecret() throws {
     let estimator = try #require(StrengthEstimator())
     let words = GuessableWords(of: try record())

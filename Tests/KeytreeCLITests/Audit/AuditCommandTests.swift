@@ -35,7 +35,7 @@ struct AuditCommandTests {
     return Word(path)
   }
 
-  @Test("reused secrets are listed as sets, and a line feed at the end makes no difference")
+  @Test("reused secrets are listed as sets, and a line feed at the end makes no difference", .needsZxcvbn)
   func reused() throws {
     let other = "Zt5!wq0Lb8#nYc3e"
     let world = try world([
@@ -63,7 +63,9 @@ struct AuditCommandTests {
         #"{"examined":6,"findings":2,"items":6,"notExamined":0,"strengthEstimated":true}"# + "\n"))
   }
 
-  @Test("weak and breached passwords and fields are found; a good one, a key, a seed and a note are not")
+  @Test(
+    "weak and breached passwords and fields are found; a good one, a key, a seed and a note are not",
+    .needsZxcvbn)
   func weak() throws {
     let world = try world([
       ("a.example/x", "hunter2"), ("b.example/x", Self.good), ("d.example/x", "xkT93bQz"),
@@ -106,7 +108,7 @@ struct AuditCommandTests {
     #expect(!world.run("audit", "b.example/x", "--pwned", Word(path)).text.contains("breached"))
   }
 
-  @Test("rows with the same name are distinguished")
+  @Test("rows with the same name are distinguished", .needsZxcvbn)
   func sameNames() throws {
     let world = try world([("a.example/x", "hunter2")])
     try world.done(["add", "a.example/x", "-r", "ssh"], input: "hunter3")
@@ -136,7 +138,7 @@ struct AuditCommandTests {
     #expect(result.contains(#""findings":2"#))
   }
 
-  @Test("--fail gives exit code 13 if something was found")
+  @Test("--fail gives exit code 13 if something was found", .needsZxcvbn)
   func fails() throws {
     let world = try world([("a.example/x", Self.good)])
     #expect(world.run("audit", "--fail").code == .done)
@@ -149,7 +151,7 @@ struct AuditCommandTests {
     #expect(world.run("audit", "z.example").code == .notFound)
   }
 
-  @Test("an empty store has no findings")
+  @Test("an empty store has no findings", .needsZxcvbn)
   func empty() throws {
     let result = try world().run("audit", "--fail")
     #expect(result.code == .done)
@@ -193,7 +195,7 @@ struct AuditCommandTests {
     }
   }
 
-  @Test("on a terminal, rows are grouped, named as people type them, and fit the width")
+  @Test("on a terminal, rows are grouped, named as people type them, and fit the width", .needsZxcvbn)
   func table() throws {
     let world = try world([
       ("a.example/x", "hunter2"), ("b.example/x", "hunter2"),

@@ -1,10 +1,11 @@
 import Foundation
 import KeytreeCLI
+import TestSupport
 import Testing
 
 @Suite("The built program audits", .serialized)
 struct AuditProgramTests {
-  @Test("without libzxcvbn, audit says which package has it, and reports the rest")
+  @Test("without libzxcvbn, audit says which package has it, and reports the rest", .needsZxcvbn)
   func missingLibrary() throws {
     let program = try ProcessesProgram.withStore(["a.example/x": "hunter2", "b.example/x": "hunter2"])
     // A file that is no library takes the place of the one that is installed.
