@@ -170,7 +170,8 @@ let package = Package(
       name: "TestSupport",
       dependencies: ["Encoding", "Keyring", "KeyringModel", "OpenPGP", "Secrets"],
       path: "Tests/TestSupport", swiftSettings: settings),
-    .testTarget(name: "FuzzingTests", dependencies: ["keytree-fuzz"], swiftSettings: settings),
+    .testTarget(
+      name: "FuzzingTests", dependencies: ["TestSupport", "keytree-fuzz"], swiftSettings: settings),
     .testTarget(name: "SecretsTests", dependencies: ["Secrets", "TestSupport"], swiftSettings: settings),
     .testTarget(
       name: "EncodingTests", dependencies: ["Encoding", "Secrets", "TestSupport"], swiftSettings: settings),

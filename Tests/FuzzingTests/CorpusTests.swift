@@ -8,7 +8,7 @@ import Testing
     .deletingLastPathComponent().appending(path: "fixtures/fuzz")
 
   /// The program that was built together with these tests, next to their bundle.
-  private static var program: URL {
+  static var program: URL {
     // The link always resolves, because it is this process.
     let bundle = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
     return URL(filePath: bundle).deletingLastPathComponent().appending(path: "keytree-fuzz")

@@ -1,3 +1,4 @@
+internal import Encoding
 internal import Interchange
 internal import KeyringModel
 internal import Secrets
@@ -14,6 +15,7 @@ extension FuzzTarget {
     source("import-netrc") { try NetrcImport.plan($0) },
     source("import-keychain-dump") { try KeychainDumpImport.plan($0) },
     source("import-1password") { try OnePasswordImport.plan($0.copy()) },
+    FuzzTarget("export", export),
   ]
 
   /// Returns the target for an importer.
@@ -38,6 +40,37 @@ extension FuzzTarget {
         expect(ItemPath(validating: path.text) == path, "the path of an imported item is valid")
       }
     }
+    let merge = ImportMerge<Never>(
+      group: GroupName.default, existing: { _ in nil }, hasSecret: { _, _ in false })
+    let report = merge.plan(draft).report
+    expect(
+      report.entries.count == draft.items.count + draft.findings.count, "a merge reports each item once")
+  }
+
+  /// Exports the items of a file in Keytree's own format in all other formats.
+  @Sendable private static func export(_ bytes: [UInt8]) {
+    let file = SecretBytes(copying: bytes)
+    guard let draft = parsed({ () throws(SourceError) in try KeytreeImport.plan(file) }) else { return }
+    var items: [ItemPath: ExportedItem] = [:]
+    for item in draft.items {
+      let record = record(of: item)
+      items[record.path] = ExportedItem(record: record, secret: item.secret)
+    }
+    let entries = ExportEntry.entries(of: items.values.sorted { $0.record.path < $1.record.path })
+    for format in [BitwardenExport(), BitwardenCSVExport(), ChromeExport()] as [any ExportFile] {
+      let prepared = PreparedExport(entries, as: format)
+      expect(prepared.report.entries.count == items.count, "an export reports each item once")
+    }
+    expect(PassExport(entries).report.entries.count == items.count, "an export reports each item once")
+  }
+
+  private static func record(of item: PlannedItem) -> ItemRecord {
+    let time = Timestamp(microseconds: 0)
+    var generator = SystemRandomNumberGenerator()
+    return ItemRecord(
+      itemClass: item.itemClass, id: ItemID(using: &generator), revision: Revision(using: &generator),
+      created: time, modified: time, secretModified: time, group: GroupName.default,
+      sealed: ContentDigest(of: []), attributes: item.attributes)
   }
 
   @Sendable private static func csv(_ bytes: [UInt8]) {

@@ -31,9 +31,13 @@ enum FieldNaming {
   }
 
   /// Returns the names to try if a name is taken: the name itself, then the name with higher numbers.
-  static func candidates(_ name: String) -> some Sequence<String> {
+  ///
+  /// - Parameters:
+  ///   - name: the name.
+  ///   - tried: the number of names to leave out, because they are known to be taken.
+  static func candidates(_ name: String, after tried: Int = 0) -> some Sequence<String> {
     let (base, first) = parts(of: name)
-    return (first..<first + numbers).lazy.map { numbered(base, $0) }
+    return (first + tried..<first + numbers).lazy.map { numbered(base, $0) }
   }
 
   private static func numbered(_ base: String, _ number: Int) -> String {
@@ -46,6 +50,28 @@ enum FieldNaming {
     var bytes = name.utf8.prefix(FieldName.maximumSize - size)
     while bytes.last == UInt8(ascii: "-") { bytes.removeLast() }
     return String(decoding: bytes, as: UTF8.self)
+  }
+}
+
+/// The names of the fields of one login.
+struct FieldNames: Sendable {
+  private var taken: Set<String>
+  /// The number of candidates of a name that are known to be taken, so that many fields of one name need few searches.
+  private var tried: [String: Int] = [:]
+
+  /// Creates the names that are already taken.
+  init(_ taken: some Sequence<String>) { self.taken = Set(taken) }
+
+  /// Takes the first free candidate of a name.
+  ///
+  /// - Parameter name: the wanted name.
+  /// - Returns: the candidate; nil if all are taken.
+  mutating func take(_ name: String) -> String? {
+    for candidate in FieldNaming.candidates(name, after: tried[name, default: 0]) {
+      tried[name, default: 0] += 1
+      if taken.insert(candidate).inserted { return candidate }
+    }
+    return nil
   }
 }
 

@@ -131,12 +131,12 @@ package struct ImportDraft: Sendable {
       room -= value.sizeInLine + name.text.utf8.count + 4
       left -= 1
     }
+    var kept: [(name: AttributeName, value: AttributeValue)] = []
     for (name, value) in item.attributes.entries {
       let size = value.sizeInLine
       if !key.contains(name) {
         let isLong = size > attributeLimit || size + name.text.utf8.count + 4 > room || left == 0
         if isLong, let bytes = value.contentBytes {
-          item.attributes[name] = nil
           item.remarks.append(.sealedForLength(name.text))
           long.append((name, bytes))
           continue
@@ -148,7 +148,9 @@ package struct ImportDraft: Sendable {
       if case .bytes = value, item.field == nil || !key.contains(name) {
         item.remarks.append(.notUTF8(name.text))
       }
+      kept.append((name, value))
     }
+    item.attributes = Attributes(unsorted: kept)
     if item.secret.isEmpty { item.remarks.append(.emptySecret) }
     return long
   }
@@ -180,7 +182,7 @@ package struct ImportDraft: Sendable {
   // An index line has 16 KiB for all attributes. Those of an item's name, at most seven, and about ten others fit with
   // these limits, including all escapes.
   private static let namePartLimit = 2048
-  private static let attributeLimit = 1024
+  static let attributeLimit = 1024
   // The limit for all attributes together; further ones become encrypted fields. It leaves room in the index line for
   // the other members.
   private static let lineLimit = 12 << 10

@@ -83,7 +83,11 @@ package struct ImportMerge<Failure: Error> {
   }
 
   private func place(_ login: PlannedLogin, _ progress: inout Progress) throws(Failure) {
-    let heads = login.head.candidates.lazy.map { login.placed($0).head }
+    let heads = login.head.candidates.lazy.map { attributes in
+      var head = login.head
+      head.attributes = attributes
+      return head
+    }
     switch try place(heads, &progress) {
     case .placed(let head):
       // The fields of an item that stays on this machine stay here as well.

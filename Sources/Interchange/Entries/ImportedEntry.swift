@@ -34,10 +34,27 @@ struct ImportedEntry {
   }
 
   /// Sets a public attribute; an empty text is ignored.
+  ///
+  /// A custom attribute that an item has no room for becomes a field at once. Many entries can share one long text, such
+  /// as the name of their folder, so it must not be copied for each of them.
   mutating func set(_ name: AttributeName, _ text: SecretSlice?) {
     guard let text, !text.isEmpty else { return }
-    attributes[name] = AttributeValue(text: text.publicBytes())
+    guard AttributeSchema.isCustom(name) else {
+      attributes[name] = AttributeValue(text: text.publicBytes())
+      return
+    }
+    if text.count > ImportDraft.attributeLimit {
+      remarks.append(.sealedForLength(name.text))
+      seal(.column(name.text), text)
+    } else if hasRoom || attributes[name] != nil {
+      attributes[name] = AttributeValue(text: text.publicBytes())
+    } else {
+      seal(.column(name.text), text)
+    }
   }
+
+  /// True if an item can have another attribute.
+  private var hasRoom: Bool { attributes.count < AttributeSchema.maximumCount }
 
   /// Sets a public attribute without replacing another value: a second value is encrypted.
   ///
@@ -109,7 +126,7 @@ struct ImportedEntry {
   ///   - value: its value.
   ///   - isSecret: true if its own program treats it as a secret; then it is always encrypted.
   mutating func field(_ title: String, _ value: SecretSlice, isSecret: Bool = false) {
-    if showsUnknown, !isSecret, let name = freeName(title) {
+    if showsUnknown, !isSecret, hasRoom, let name = freeName(title) {
       attributes[name] = AttributeValue(text: value.publicBytes())
     } else {
       seal(.column(title), value)

@@ -5,6 +5,9 @@ package import Secrets
 package struct PlannedLogin: Sendable {
   /// The item and then its fields, or fields alone. All have the same primary key except for the name of the field.
   package var items: [PlannedItem]
+  /// The names of the fields; nil until the first field is added.
+  private var fieldNames: FieldNames?
+
   /// Creates a login with an item.
   init(_ item: PlannedItem) { items = [item] }
 
@@ -49,9 +52,12 @@ package struct PlannedLogin: Sendable {
   ///   - secret: the plain text.
   package mutating func add(_ part: ImportPart, _ secret: SecretSlice) {
     let (name, label) = part.field
-    let taken = Set(items.compactMap(\.field))
+    var names = fieldNames ?? FieldNames(items.compactMap(\.field))
+    // The set must have one owner, because a shared one would be copied for each field.
+    fieldNames = nil
     // If all names are taken, the merge finds none either, and reports the loss.
-    let free = FieldNaming.candidates(name).first { !taken.contains($0) } ?? name
+    let free = names.take(name) ?? name
+    fieldNames = names
     var field = PlannedItem(
       itemClass: head.itemClass, attributes: [.field: .string(free)], secret: secret, source: head.source,
       part: part, group: head.group)

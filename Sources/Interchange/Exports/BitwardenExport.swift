@@ -14,8 +14,11 @@ package struct BitwardenExport: ExportFile {
 
   package func write(_ entries: [ExportEntry], fields: [[AttributeName]]) -> SecretBytes {
     var folders: [String] = []
+    var numbers: [String: Int] = [:]
     for entry in entries {
-      if let folder = entry.head?.text("folder"), !folders.contains(folder) { folders.append(folder) }
+      guard let folder = entry.head?.text("folder"), numbers[folder] == nil else { continue }
+      numbers[folder] = folders.count
+      folders.append(folder)
     }
     var json = JSONWriter()
     json.object { json in
@@ -30,7 +33,7 @@ package struct BitwardenExport: ExportFile {
       }
       json.array("items") { json in
         for (entry, names) in zip(entries, fields) {
-          json.object { json in write(entry, names, folders, &json) }
+          json.object { json in write(entry, names, numbers, &json) }
         }
       }
     }
@@ -59,13 +62,13 @@ package struct BitwardenExport: ExportFile {
   }
 
   private func write(
-    _ entry: ExportEntry, _ names: [AttributeName], _ folders: [String], _ json: inout JSONWriter
+    _ entry: ExportEntry, _ names: [AttributeName], _ folders: [String: Int], _ json: inout JSONWriter
   ) {
     guard let head = entry.head else { return }
     let kind = Kind(entry.main)
     json.member("type", .number(String(kind.type)))
     json.member("name", entry.title)
-    let folder = head.text("folder").flatMap { folders.firstIndex(of: $0) }
+    let folder = head.text("folder").flatMap { folders[$0] }
     json.member("folderId", folder.map { .string(SecretSlice(Self.folderID($0))) } ?? .null)
     json.member("favorite", .boolean(["1", "true"].contains(head.text("favorite"))))
     json.member("reprompt", .number(["1", "true"].contains(head.text("reprompt")) ? "1" : "0"))

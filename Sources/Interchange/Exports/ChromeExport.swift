@@ -12,11 +12,11 @@ package struct ChromeExport: ExportFile {
   package func refusal(of item: ExportedItem, in entry: ExportEntry) -> String? {
     if let reason = item.refusalByText() { return reason }
     guard let main = entry.main, !main.isSecureNote else { return "browsers store only passwords" }
-    if item.part == .oneTimePassword { return "browsers cannot store one-time passwords" }
-    if let field = entry.fields.first(where: { $0.item.record.place == item.record.place }),
-      field.name != "url"
-    {
-      return "browsers cannot store additional fields"
+    switch item.part {
+    case .oneTimePassword: return "browsers cannot store one-time passwords"
+    case .column("url"), .secret: break
+    case .note where entry.note?.record.place == item.record.place: break
+    case .note, .column: return "browsers cannot store additional fields"
     }
     // Chrome skips rows without a URL.
     let hasAddress = address(of: main) != nil || entry.fields.contains { $0.name == "url" }

@@ -1,13 +1,43 @@
 internal import Encoding
 internal import KeyringModel
-package import Secrets
+internal import Secrets
 
 /// A comparison of the items that an import reads from an exported entry with the original items.
 ///
 /// The report of losses is thus based on the content of the written file.
 struct ExportComparison {
   /// The items that an import reads from the entry in the written file.
-  let imported: [PlannedItem]
+  private let imported: [PlannedItem]
+  /// Their positions by secret, and by part and secret.
+  private let bySecret: SortedSecrets<Int>
+  private let byPart: [ImportPart: SortedSecrets<Int>]
+  /// The values of all their attributes, each with the position of the first item that has it.
+  private let values: [AttributeName: [[UInt8]: Int]]
+  private let alternatives: [Attributes]
+
+  /// The number of items with one secret that are compared. A secret that many items have, and an import changes, may be
+  /// reported with more losses than it has.
+  private static let limit = 100
+
+  /// Prepares the comparison.
+  ///
+  /// - Parameter imported: the items that an import reads from the entry in the written file.
+  init(imported: [PlannedItem]) {
+    self.imported = imported
+    bySecret = SortedSecrets(imported.indices.map { (secret: imported[$0].secret, owner: $0) })
+    byPart = Dictionary(grouping: imported.indices) { imported[$0].part }.mapValues {
+      SortedSecrets($0.map { (secret: imported[$0].secret, owner: $0) })
+    }
+    var values: [AttributeName: [[UInt8]: Int]] = [:]
+    for (index, item) in imported.enumerated() {
+      for (name, value) in item.attributes.entries {
+        guard let bytes = value.contentBytes, values[name]?[bytes] == nil else { continue }
+        values[name, default: [:]][bytes] = index
+      }
+    }
+    self.values = values
+    alternatives = imported.flatMap(\.alternatives)
+  }
 
   /// Returns the losses of an item.
   ///
@@ -16,11 +46,9 @@ struct ExportComparison {
   ///   - field: the name of the field, if the item was written as a further field of the entry.
   func losses(of item: ExportedItem, field: String? = nil) -> [ExportLoss] {
     var others: [PlannedItem] = []
-    switch item.part {
-    // A seed may have been written as a URI.
-    case .oneTimePassword:
-      others = imported.filter { $0.part == .oneTimePassword && $0.secret.contains(item.secret) }
-    case .note, .column, .secret: break
+    if item.part == .oneTimePassword {
+      // A seed may have been written as a URI, which ends with it.
+      others = imported.filter { $0.part == .oneTimePassword && $0.secret.ends(with: item.secret) }
     }
     if let field, let shown = shown(AttributeName(field), item.secret) {
       // Without `--unknown-as-attributes` an import stores this attribute as an encrypted field.
@@ -28,11 +56,16 @@ struct ExportComparison {
       login.add(.column(field), item.secret)
       others = Array(login.items.dropFirst())
     }
-    // If several items have this secret, compare with the one that fits best.
-    let same = imported.filter { $0.secret.isEqual(to: item.secret) }
-    let missing = (same + others).map { self.missing(item.record, in: $0) }
-    guard let least = missing.min(by: { $0.count < $1.count }) else { return [.secretChanged] }
-    return least.isEmpty ? [] : [.attributes(least)]
+    // If several items have this secret, compare with the one that fits best, which usually is the same part.
+    let same = byPart[item.part].map { Array($0.owners(of: item.secret).prefix(Self.limit)) } ?? []
+    let all = same + bySecret.owners(of: item.secret).prefix(Self.limit)
+    var least: [String]?
+    for candidate in all.lazy.map({ imported[$0] }) + others {
+      let missing = missing(item.record, in: candidate)
+      if missing.isEmpty { return [] }
+      if missing.count < least?.count ?? .max { least = missing }
+    }
+    return least.map { [.attributes($0)] } ?? [.secretChanged]
   }
 
   /// The text in the report for an item that stays on one machine.
@@ -50,7 +83,6 @@ struct ExportComparison {
       // The value may be in a custom field of the entry, encrypted or not.
       if let bytes = value.fieldText, isKept(name, bytes) { continue }
       // An import may add the attribute to distinguish items of the same name.
-      let alternatives = imported.flatMap(\.alternatives)
       if alternatives.contains(where: { $0[name]?.isSame(as: value) == true }) { continue }
       // An import numbers fields with the same name anew.
       if name == .field, isSameButNumber(record.field, item.field) { continue }
@@ -72,33 +104,26 @@ struct ExportComparison {
 
   private func isKept(_ name: AttributeName, _ bytes: [UInt8]) -> Bool {
     let value = SecretSlice(SecretBytes(copying: bytes))
-    return imported.contains { item in
-      let isField = item.part == .column(name.text) && item.secret.isEqual(to: value)
-      return isField || item.fieldValues(name).contains { $0.contentBytes == bytes }
-    }
+    if byPart[.column(name.text)]?.contains(value) == true { return true }
+    return Self.numbered(name).contains { values[$0]?[bytes] != nil }
   }
 
   private func shown(_ name: AttributeName, _ secret: SecretSlice) -> PlannedItem? {
-    imported.first { item in
-      item.fieldValues(name).contains { value in
-        guard let bytes = value.contentBytes, bytes.count == secret.count else { return false }
-        return SecretSlice(SecretBytes(copying: bytes)).isEqual(to: secret)
-      }
+    let found = Self.numbered(name).flatMap { values[$0] ?? [:] }.filter { bytes, _ in
+      bytes.count == secret.count && SecretSlice(SecretBytes(copying: bytes)).isEqual(to: secret)
     }
+    return found.map(\.value).min().map { imported[$0] }
   }
-}
 
-extension PlannedItem {
-  // Returns the values of an attribute, including the numbered ones.
-  fileprivate func fieldValues(_ name: AttributeName) -> [AttributeValue] {
-    ([name] + (2...9).map { AttributeName("\(name.text)-\($0)") }).compactMap { attributes[$0] }
+  /// Returns the name of an attribute and its numbered names.
+  private static func numbered(_ name: AttributeName) -> [AttributeName] {
+    [name] + (2...9).map { AttributeName("\(name.text)-\($0)") }
   }
 }
 
 extension SecretSlice {
-  /// Returns true if these bytes contain those of another slice.
-  package func contains(_ other: SecretSlice) -> Bool {
-    guard !other.isEmpty, other.count <= count else { return other.isEmpty }
-    return (0...count - other.count).contains { part($0..<$0 + other.count).isEqual(to: other) }
+  /// Returns true if these bytes end with those of another slice.
+  fileprivate func ends(with other: SecretSlice) -> Bool {
+    other.count <= count && part(count - other.count..<count).isEqual(to: other)
   }
 }

@@ -53,7 +53,7 @@ package struct ExportEntry: Sendable {
   }
 
   /// The item that determines the name of the entry.
-  package var head: ExportedItem? { items.first }
+  package var head: ExportedItem? { main ?? note ?? seeds.first ?? fields.first?.item }
 
   /// The displayed name.
   package var title: String { head.map { $0.text(.label) ?? $0.container } ?? "" }

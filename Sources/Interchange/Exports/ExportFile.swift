@@ -28,13 +28,14 @@ package struct PreparedExport: ~Copyable {
     var report = ExportReport(entries: [])
     var carried: [ExportEntry] = []
     for entry in entries {
-      var left = entry
+      var refused: Set<ItemPlace> = []
       for item in entry.items {
         guard let reason = format.refusal(of: item, in: entry) else { continue }
-        left.remove(item)
+        refused.insert(item.record.place)
         report.entries.append(ExportReport.Entry(path: item.record.path, losses: [.item(reason)]))
       }
-      if !left.items.isEmpty { carried.append(left) }
+      let left = entry.without(refused)
+      if left.head != nil { carried.append(left) }
     }
     var fields: [[AttributeName]] = carried.map { _ in [] }
     file = format.write(carried, fields: fields)
@@ -76,12 +77,15 @@ package struct PreparedExport: ~Copyable {
 }
 
 extension ExportEntry {
-  fileprivate mutating func remove(_ item: ExportedItem) {
-    let place = item.record.place
-    if main?.record.place == place { main = nil }
-    if note?.record.place == place { note = nil }
-    seeds.removeAll { $0.record.place == place }
-    fields.removeAll { $0.item.record.place == place }
+  /// Returns the entry without the items at these places.
+  fileprivate func without(_ places: Set<ItemPlace>) -> ExportEntry {
+    if places.isEmpty { return self }
+    func isKept(_ item: ExportedItem) -> Bool { !places.contains(item.record.place) }
+    var entry = ExportEntry(main: main.flatMap { isKept($0) ? $0 : nil })
+    entry.note = note.flatMap { isKept($0) ? $0 : nil }
+    entry.seeds = seeds.filter(isKept)
+    entry.fields = fields.filter { isKept($0.item) }
+    return entry
   }
 }
 

@@ -24,6 +24,8 @@ package struct PassExport {
   // The names on disk. The names of files include the suffix. A file and a folder cannot have the same name.
   private var taken: Set<[[UInt8]]> = []
   private var folders: Set<[[UInt8]]> = []
+  // The next number to try for a file whose name is taken, because many entries can have one path.
+  private var nextNumbers: [[[UInt8]]: Int] = [:]
 
   private static let slash = UInt8(ascii: "/")
   // The limit of 255 bytes, less `.gpg` and a number.
@@ -186,33 +188,31 @@ extension PassExport {
   }
 
   private mutating func free(_ path: [[UInt8]]) -> [[UInt8]] {
-    var found: [[UInt8]] = []
+    var folder: [[UInt8]] = []
     for component in path.dropLast() {
-      found = numbered(found + [component], suffix: []) { !taken.contains($0) }
-      folders.insert(found)
+      folder.append(component)
+      // A folder can have the name of a file only once, because a number follows the suffix.
+      if taken.contains(folder) { folder[folder.count - 1] = component + "-2".utf8 }
+      folders.insert(folder)
     }
-    found = numbered(found + [path[path.count - 1]], suffix: PassScan.suffix) {
-      !taken.contains($0) && !folders.contains($0)
-    }
-    var file = found
-    file[file.count - 1] += PassScan.suffix
-    taken.insert(file)
+    let wanted = folder + [path[path.count - 1]]
+    var found = wanted
+    var number = nextNumbers[wanted] ?? 1
+    repeat {
+      found[found.count - 1] = wanted[wanted.count - 1] + (number == 1 ? "" : "-\(number)").utf8
+      number += 1
+    } while !isFree(found)
+    nextNumbers[wanted] = number
+    taken.insert(Self.onDisk(found))
     return found
   }
 
-  /// Returns the path, with a number added if its name on the disk is taken.
-  private func numbered(
-    _ path: [[UInt8]], suffix: [UInt8], isFree: ([[UInt8]]) -> Bool
-  ) -> [[UInt8]] {
-    let last = path.count - 1
-    var found = path
-    var number = 2
-    while true {
-      var onDisk = found
-      onDisk[last] += suffix
-      if isFree(onDisk) { return found }
-      found[last] = path[last] + "-\(number)".utf8
-      number += 1
-    }
+  private func isFree(_ path: [[UInt8]]) -> Bool {
+    let file = Self.onDisk(path)
+    return !taken.contains(file) && !folders.contains(file)
+  }
+
+  private static func onDisk(_ path: [[UInt8]]) -> [[UInt8]] {
+    path.dropLast() + [path[path.count - 1] + PassScan.suffix]
   }
 }

@@ -15,7 +15,7 @@ package struct KeePassImport {
   private var draft = ImportDraft()
   private var number = 0
   private let binaries: [String: XMLNode]
-  private let references: KeePassReferences
+  private var references: KeePassReferences
   private let recycleBin: [UInt8]?
   private let hasRecycleBin: Bool
   // Content under `Meta` is unpacked once, even if many entries refer to it.
@@ -76,7 +76,9 @@ package struct KeePassImport {
       entry.becomeNote()
       entry.finish(into: &draft)
     }
-    for entry in group.all("Entry") { read(entry, folder: folder) }
+    // All entries share the text, which may be long.
+    let path = SecretSlice(SecretBytes(copying: Self.path(folder)))
+    for entry in group.all("Entry") { read(entry, folder: path) }
     for inner in group.all("Group") { readGroup(inner, folder: folder, depth: depth + 1) }
   }
 
@@ -95,17 +97,16 @@ package struct KeePassImport {
     }
   }
 
-  private mutating func read(_ node: XMLNode, folder: [[UInt8]]) {
+  private mutating func read(_ node: XMLNode, folder: SecretSlice) {
     number += 1
     var strings = KeePassStrings(node)
-    let unresolved = strings.resolve(references)
+    let unresolved = strings.resolve(&references)
     var entry = ImportedEntry(.entry(number, title: strings.title), showsUnknown: showsUnknown)
     for key in unresolved {
-      draft.lose(
-        entry.source, .unreadable("it refers to an entry that was not found in the file by its UUID"),
-        part: .column(key))
+      let reason = "it refers to an entry that was not found by its UUID, or to values that are too large"
+      draft.lose(entry.source, .unreadable(reason), part: .column(key))
     }
-    if !folder.isEmpty { entry.attributes["folder"] = AttributeValue(text: Self.path(folder)) }
+    entry.set("folder", folder)
     entry.set(.label, strings.takePublic("Title"))
     entry.set(.account, strings.takePublic("UserName"))
     if let password = strings.take("Password") { entry.secret = password }
@@ -134,11 +135,13 @@ package struct KeePassImport {
 
   // Losses in older versions: files that the entry no longer has, and strings that are still encrypted.
   private mutating func tellLosses(_ versions: [XMLNode], of node: XMLNode, _ source: ImportSource) {
+    let values = node.all("Binary").compactMap { $0["Value"] }
+    let contents = Dictionary(grouping: values) { $0.attribute("Ref") }.mapValues {
+      SortedSecrets($0.map { (secret: $0.text, owner: ()) })
+    }
     func isThere(_ binary: XMLNode) -> Bool {
-      node.all("Binary").contains { other in
-        guard let one = binary["Value"], let two = other["Value"] else { return false }
-        return one.attribute("Ref") == two.attribute("Ref") && one.text.isEqual(to: two.text)
-      }
+      guard let value = binary["Value"] else { return false }
+      return contents[value.attribute("Ref")]?.contains(value.text) == true
     }
     if versions.contains(where: { !$0.all("Binary").allSatisfy(isThere) }) {
       draft.lose(

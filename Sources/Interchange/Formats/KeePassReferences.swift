@@ -12,7 +12,10 @@ struct KeePassReferences {
     let isSecret: Bool
   }
 
-  private var entries: [String: KeePassStrings] = [:]
+  /// The strings that a reference can name, by the UUID of their entry.
+  private var entries: [String: [String: KeePassStrings.Item]] = [:]
+  /// A short reference can be replaced by a long text, and a file can have many references to it.
+  private var room = AttachmentRoom()
 
   private static let mark = Array("{REF:".utf8)
   private static let fields: [UInt8: String] = [
@@ -31,20 +34,22 @@ struct KeePassReferences {
   private mutating func learn(_ group: XMLNode) {
     for entry in group.all("Entry") {
       guard let identity = entry["UUID"]?.text.decodedBase64()?.publicBytes() else { continue }
-      entries[Self.hexadecimal(identity)] = KeePassStrings(entry)
+      let named = KeePassStrings(entry).rest.filter { Self.fields.values.contains($0.key) }
+      entries[Self.hexadecimal(identity)] = Dictionary(named.map { ($0.key, $0) }) { first, _ in first }
     }
     for inner in group.all("Group") { learn(inner) }
   }
 
   /// Replaces the references of a string.
   ///
-  /// - Returns: nil if a reference is not found, searches for anything but a UUID, or the result is too large.
-  func resolved(_ text: SecretSlice) -> Resolved? {
+  /// - Returns: nil if a reference is not found, searches for anything but a UUID, or the result is too large, also
+  ///   together with those of the other strings.
+  mutating func resolved(_ text: SecretSlice) -> Resolved? {
     var count = 0
     return resolved(text, depth: 0, &count)
   }
 
-  private func resolved(_ text: SecretSlice, depth: Int, _ count: inout Int) -> Resolved? {
+  private mutating func resolved(_ text: SecretSlice, depth: Int, _ count: inout Int) -> Resolved? {
     guard var next = Self.reference(in: text, from: 0) else { return Resolved(value: text, isSecret: false) }
     var content = SecretBytes()
     var isSecret = false
@@ -53,7 +58,8 @@ struct KeePassReferences {
       count += 1
       guard depth < Self.depthLimit, count <= Self.countLimit,
         let string = string(text.part(next.lowerBound + Self.mark.count..<next.upperBound - 1)),
-        !string.isEncrypted, let found = resolved(string.value, depth: depth + 1, &count)
+        !string.isEncrypted, let found = resolved(string.value, depth: depth + 1, &count),
+        room.take(found.value)
       else { return nil }
       content.append(text.part(position..<next.lowerBound))
       content.append(found.value)
@@ -76,7 +82,7 @@ struct KeePassReferences {
     let identity = String(decoding: words[4...], as: UTF8.self).uppercased()
     guard let strings = entries[identity] else { return nil }
     // An entry has these strings even if the file does not contain them.
-    return strings.rest.first { $0.key == key }
+    return strings[key]
       ?? KeePassStrings.Item(
         key: key, value: SecretSlice(SecretBytes()), isProtected: false, isEncrypted: false)
   }

@@ -31,7 +31,7 @@ struct KeePassStrings {
   /// Replaces references to other entries.
   ///
   /// - Returns: the names of the strings whose references cannot be resolved; these stay unchanged.
-  mutating func resolve(_ references: KeePassReferences) -> [String] {
+  mutating func resolve(_ references: inout KeePassReferences) -> [String] {
     var failed: [String] = []
     for (index, item) in rest.enumerated() where !item.isEncrypted {
       guard let found = references.resolved(item.value) else {

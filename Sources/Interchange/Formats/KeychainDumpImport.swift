@@ -29,12 +29,8 @@ package enum KeychainDumpImport {
       draft.lose(source, .noPlace("a dump does not contain certificates and keys: export them separately"))
       return
     }
-    var attributes = Attributes()
-    var isNote = false
-    for (tag, value) in block.attributes {
-      if tag == "type", value.isEqual(toText: "note") { isNote = true }
-      set(tag, value, itemClass, &attributes)
-    }
+    let isNote = block.attributes.contains { $0.tag == "type" && $0.value.isEqual(toText: "note") }
+    let attributes = Attributes(unsorted: block.attributes.compactMap { attribute($0, $1, itemClass) })
     guard let data = block.data else {
       draft.lose(
         source, .unreadable("the dump does not contain its data: create the dump with `-d` and allow access"))
@@ -57,31 +53,32 @@ package enum KeychainDumpImport {
     draft.add(login)
   }
 
-  private static func set(
-    _ tag: String, _ value: KeychainDumpText.Value, _ itemClass: ItemClass, _ attributes: inout Attributes
-  ) {
-    guard let name = names[tag] ?? (tag.isEmpty ? nil : AttributeName(tag)) else { return }
+  /// Returns the attribute for a tag; nil for one without a value.
+  private static func attribute(
+    _ tag: String, _ value: KeychainDumpText.Value, _ itemClass: ItemClass
+  ) -> (name: AttributeName, value: AttributeValue)? {
+    guard let name = names[tag] ?? (tag.isEmpty ? nil : AttributeName(tag)) else { return nil }
     var found = AttributeValue(text: value.bytes)
     if name == .protocol || name == .authenticationType {
       let code = String(decoding: value.bytes, as: UTF8.self)
       // The number 0 means no value.
-      if value.number == 0 { return }
+      if value.number == 0 { return nil }
       found = .string(FourCharacterCode.word(for: code, of: name))
     } else if AttributeSchema.kind(of: name) == .integer || AttributeSchema.kind(of: name) == .boolean {
-      guard let number = value.number ?? value.fourLetters, number != 0 else { return }
+      guard let number = value.number ?? value.fourLetters, number != 0 else { return nil }
       found = AttributeSchema.kind(of: name) == .boolean ? .boolean(true) : .integer(number)
     } else if value.isDate, found.contentBytes?.last == 0 {
       found = AttributeValue(text: value.bytes.dropLast())
     }
-    if found.isDefault { return }
+    if found.isDefault { return nil }
     do {
       // An item of a keychain is never a field.
       if name == .field { throw AttributeError.reservedName(name) }
       try AttributeSchema.check(name: name, value: found, class: itemClass)
-      attributes[name] = found
+      return (name, found)
     } catch {
       // An attribute that the class cannot have or that is reserved is stored under another name.
-      attributes[AttributeName("keychain-\(name.text)")] = AttributeValue(text: value.bytes)
+      return (AttributeName("keychain-\(name.text)"), AttributeValue(text: value.bytes))
     }
   }
 

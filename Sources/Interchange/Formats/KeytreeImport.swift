@@ -48,6 +48,7 @@ package enum KeytreeImport {
     for member in item.members ?? [] where !known.contains(member.name) {
       draft.lose(source, .noPlace("this version of keytree does not support it"), part: .column(member.name))
     }
+    var attributes: [(name: AttributeName, value: AttributeValue)] = []
     for member in members {
       let name = AttributeName(member.name)
       guard let value = value(member.value, of: name) else {
@@ -56,12 +57,13 @@ package enum KeytreeImport {
       }
       do {
         try AttributeSchema.check(name: name, value: value, class: itemClass)
-        planned.attributes[name] = value
+        attributes.append((name, value))
       } catch {
         draft.lose(
           source, .noPlace("items of this class cannot have this attribute"), part: .column(name.text))
       }
     }
+    planned.attributes = Attributes(unsorted: attributes)
     guard secret.count <= ImportDraft.secretLimit else {
       draft.lose(source, .tooLarge(limit: ImportDraft.secretLimit))
       return nil

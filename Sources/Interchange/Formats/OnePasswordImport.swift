@@ -169,7 +169,12 @@ package struct OnePasswordImport {
 
   private mutating func readSection(_ section: SecretJSON, _ entry: inout ImportedEntry) {
     var reader = MemberReader(section)
-    let heading = Self.name(reader.text("title"))
+    var heading = Self.name(reader.text("title"))
+    if let title = heading, title.utf8.count > ImportDraft.attributeLimit {
+      // All fields of the section would repeat it.
+      entry.field("section", SecretSlice(title))
+      heading = nil
+    }
     for field in reader.elements("fields") {
       var field = MemberReader(field)
       let id = Self.name(field.text("id"))
@@ -293,7 +298,7 @@ extension OnePasswordImport {
   }
 
   private func member(of id: String) -> ArchiveReader.Member? {
-    archive.members.first { $0.name.hasPrefix("files/\(id)__") || $0.name == "files/\(id)" }
+    archive["files/\(id)"] ?? archive.member(withPrefix: "files/\(id)__")
   }
 
   private func files(of item: SecretJSON) -> [String] {

@@ -1,3 +1,4 @@
+internal import Encoding
 internal import KeyringModel
 package import Secrets
 
@@ -32,6 +33,8 @@ package struct ArchiveReader: Sendable {
 
   /// The members that are not folders, in the order of the directory.
   package let members: [Member]
+  /// The positions of the members in the order of the bytes of their names.
+  private let byName: [Int]
   private let archive: SecretSlice
   private let inflation: Inflation
 
@@ -44,7 +47,7 @@ package struct ArchiveReader: Sendable {
   package init(_ bytes: consuming SecretBytes, unpackingWith inflation: Inflation) throws(ArchiveProblem) {
     self.inflation = inflation
     archive = SecretSlice(bytes)
-    members = try unsafe archive.withBytes { bytes throws(ArchiveProblem) in
+    let members = try unsafe archive.withBytes { bytes throws(ArchiveProblem) in
       let end = try unsafe Self.end(of: bytes)
       var members = try unsafe Self.directory(end, in: bytes)
       // The members must cover all bytes from the first one to the directory, without gaps and overlaps.
@@ -56,10 +59,30 @@ package struct ArchiveReader: Sendable {
       guard position == end.start else { throw .damaged }
       return members.filter { !$0.name.hasSuffix("/") }
     }
+    self.members = members
+    byName = members.indices.sorted { members[$0].name.precedesInBytes(members[$1].name) }
   }
 
   /// Returns the member with this name, or nil if there is none.
-  package subscript(name: String) -> Member? { members.first { $0.name == name } }
+  package subscript(name: String) -> Member? {
+    member(named: name) { $0.hasSameBytes(as: name) }
+  }
+
+  /// Returns the member whose name begins with a text and is the first in the order of bytes, or nil if there is none.
+  package func member(withPrefix text: String) -> Member? {
+    member(named: text) { $0.utf8.starts(with: text.utf8) }
+  }
+
+  /// Returns the first member whose name is not before a text, if it fits.
+  private func member(named text: String, _ fits: (String) -> Bool) -> Member? {
+    var (low, high) = (0, byName.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if members[byName[middle]].name.precedesInBytes(text) { low = middle + 1 } else { high = middle }
+    }
+    guard low < byName.count, fits(members[byName[low]].name) else { return nil }
+    return members[byName[low]]
+  }
 
   /// Unpacks a member and verifies it.
   ///

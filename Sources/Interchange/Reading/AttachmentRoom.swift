@@ -1,6 +1,6 @@
 internal import Secrets
 
-/// The limit for the total size of the attached files in one import.
+/// The limit for the total size of the attached files in one import, or of the values that references repeat.
 ///
 /// A file of a few kilobytes can refer to one compressed attachment many thousand times. Each reference becomes a
 /// separate field, so each one counts.

@@ -7,13 +7,24 @@ public struct Attributes: Sendable {
   public init() {}
 
   /// Makes a map from entries in any order. If several entries have the same name, the last one is kept.
-  init(unsorted: [(name: AttributeName, value: AttributeValue)]) {
+  ///
+  /// It takes less time than setting many attributes one after the other, each of which moves the following entries.
+  ///
+  /// - Parameter unsorted: The entries.
+  package init(unsorted: [(name: AttributeName, value: AttributeValue)]) {
     let isSorted = zip(unsorted, unsorted.dropFirst()).allSatisfy { $0.name < $1.name }
     if isSorted {
       entries = unsorted
-    } else {
-      entries.reserveCapacity(unsorted.count)
-      for entry in unsorted { self[entry.name] = entry.value }
+      return
+    }
+    let order = unsorted.indices.sorted { (unsorted[$0].name, $0) < (unsorted[$1].name, $1) }
+    entries.reserveCapacity(unsorted.count)
+    for index in order {
+      if let last = entries.indices.last, entries[last].name == unsorted[index].name {
+        entries[last] = unsorted[index]
+      } else {
+        entries.append(unsorted[index])
+      }
     }
   }
 
