@@ -75,7 +75,8 @@ struct ErrorReportTests {
       CSVError.empty, .tooLarge(limit: 1), .tooManyColumns(limit: 1),
       .wrongColumnCount(row: 1, found: 1, expected: 2), .unclosedQuote(row: 1),
       .strayQuote(row: 1, column: 1),
-      .textAfterQuote(row: 1, column: 1), .notText(row: 1), .duplicateColumn(evil), .noSuchColumn(evil),
+      .textAfterQuote(row: 1, column: 1), .notText(row: 1), .duplicateColumns(1, 2),
+      .columnNameTooLong(column: 1, limit: 1), .noSuchColumn(evil),
       .unknownHeader(columns: 1),
     ].map { (CommandError($0, file: evil), .failure) }
     + [

@@ -34,9 +34,12 @@ extension CommandError {
     case .notText(let row):
       reason = "row \(row) contains a NUL character, so it is not text in UTF-8"
       hint = "export it again as UTF-8"
-    case .duplicateColumn(let title):
-      reason = "two columns have the name \(ErrorReport.quote(title))"
-      hint = "rename one of them in the first row"
+    case .duplicateColumns(let first, let second):
+      reason = "the columns \(first) and \(second) of the first row have the same name"
+      hint = "rename one of them in the first row; a file without names of columns needs such a row"
+    case .columnNameTooLong(let column, let limit):
+      reason = "the name of column \(column) is longer than \(limit) bytes"
+      hint = "shorten it in the first row; a file without names of columns needs such a row"
     case .noSuchColumn(let title):
       reason = "it has no column \(ErrorReport.quote(title))"
       hint = "give `--map` the name of a column from the first row"

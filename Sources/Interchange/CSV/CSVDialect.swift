@@ -72,7 +72,7 @@ struct CSVDialect {
   ///   - header: the names of its columns.
   ///   - mapping: the user's choice of columns, which overrides the known meaning.
   /// - Returns: the program, and the meaning of each column.
-  /// - Throws: `CSVError.duplicateColumn`; `noSuchColumn`; and `unknownHeader` if no known program writes these columns
+  /// - Throws: `CSVError.duplicateColumns`; `columnNameTooLong`; `noSuchColumn`; and `unknownHeader` if no known program writes these columns
   ///   and the mapping does not name the column of the secret.
   static func detect(
     _ header: [String], mapping: CSVMapping = CSVMapping()
@@ -87,8 +87,15 @@ struct CSVDialect {
     guard let dialect = found ?? (given.values.contains(.secret) ? foreign : nil) else {
       throw .unknownHeader(columns: names.count)
     }
-    for (index, name) in names.enumerated() where names[..<index].contains(name) {
-      throw .duplicateColumn(header[index])
+    var columnsByName: [String: Int] = [:]
+    for (index, name) in names.enumerated() {
+      if let earlier = columnsByName.updateValue(index, forKey: name) {
+        throw .duplicateColumns(earlier + 1, index + 1)
+      }
+      // Each row that has a value in the column repeats its name.
+      if name.utf8.count > ImportDraft.attributeLimit {
+        throw .columnNameTooLong(column: index + 1, limit: ImportDraft.attributeLimit)
+      }
     }
     let columns = zip(header, names).map { title, name -> CSVColumn in
       if let column = given[name] { return column }

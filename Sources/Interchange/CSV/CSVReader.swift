@@ -18,7 +18,7 @@ package enum CSVReader {
   ///
   /// - Parameter bytes: the content of the file.
   /// - Returns: the header and the rows.
-  /// - Throws: `CSVError`, except `unknownHeader` and `duplicateColumn`, which concern the meaning of columns.
+  /// - Throws: `CSVError`, except those that concern the meaning of columns.
   package static func read(_ bytes: borrowing SecretBytes) throws(CSVError) -> CSVTable {
     guard bytes.count <= sizeLimit else { throw .tooLarge(limit: sizeLimit) }
     var scan = Scan(capacity: bytes.count)

@@ -39,6 +39,9 @@ package struct CSVTable: Sendable {
 }
 
 /// The reason why a CSV file cannot be read. Rows are counted as in spreadsheets: the header is row 1.
+///
+/// No cell of the file is reported, not even one of the first row: in a file without a header it would be a password
+/// (threat T57).
 package enum CSVError: Error, Equatable {
   /// The file has no header.
   case empty
@@ -56,11 +59,12 @@ package enum CSVError: Error, Equatable {
   case textAfterQuote(row: Int, column: Int)
   /// The file contains a NUL: it is not UTF-8 text, most likely UTF-16.
   case notText(row: Int)
-  /// Two columns have the same name.
-  case duplicateColumn(String)
+  /// Two columns, counted from 1, have the same name.
+  case duplicateColumns(Int, Int)
+  /// The name of a column, counted from 1, is longer than the limit, in bytes.
+  case columnNameTooLong(column: Int, limit: Int)
   /// The mapping names a column that the file does not have.
   case noSuchColumn(String)
-  /// No known program writes this set of columns. Their names are not reported: in a file without a header they would
-  /// be a password.
+  /// No known program writes this set of columns.
   case unknownHeader(columns: Int)
 }

@@ -31,9 +31,10 @@ package enum NetrcImport {
         entry = ImportedEntry(.line(line))
         entry?.attributes[.service] = "default"
       case "macdef":
-        let name = String(decoding: try words.value(of: keyword, line).publicBytes(), as: UTF8.self)
+        _ = try words.value(of: keyword, line)
         words.skipMacro()
-        draft.lose(.line(line), .noPlace("FTP commands cannot be stored"), part: .column("macdef \(name)"))
+        // Its name is not reported: without quotes, a password with spaces can look like a macro.
+        draft.lose(.line(line), .noPlace("FTP commands cannot be stored"), part: .column(keyword))
       default:
         guard entry != nil else { throw .line(line, "`\(keyword)` precedes the first `machine`") }
         try read(keyword, try words.value(of: keyword, line), line, &entry)
