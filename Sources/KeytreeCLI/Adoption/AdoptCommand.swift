@@ -45,7 +45,7 @@ enum AdoptCommand: Command {
       Example(
         "keytree adopt github.com/alice --undo", "restores the file of an item that a phone has changed"),
     ],
-    exitCodes: [3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13])
+    exitCodes: [3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14])
 
   static func run(_ call: CommandCall) throws -> ExitCode {
     let isNamed = !call.arguments.operands.isEmpty
@@ -90,11 +90,13 @@ enum AdoptCommand: Command {
     among entries: [ForeignFileEntry], _ call: CommandCall
   ) throws -> [ForeignFileEntry] {
     if call.arguments.operands.isEmpty { return entries }
+    // A shell pattern can name all files.
+    let byPath = Dictionary(grouping: entries) { $0.file.path }
     var chosen: [ForeignFileEntry] = []
+    var paths: Set<String> = []
     for index in call.arguments.operands.indices {
       let name = call.arguments.operand(index)?.text ?? ""
-      let exact = entries.filter { $0.file.path == name }
-      let found = exact.isEmpty ? entries.filter { $0.file.hasName(name) } : exact
+      let found = byPath[name] ?? entries.filter { $0.file.hasName(name) }
       guard let entry = found.first else {
         throw CommandError.other(
           .notFound, message: "no other program has added or changed \(ErrorReport.quote(name))",
@@ -105,7 +107,7 @@ enum AdoptCommand: Command {
           .ambiguous, message: "\(found.count) files are called \(ErrorReport.quote(name))",
           hint: "give one of these paths: " + found.map(\.name).joined(separator: ", "))
       }
-      if !chosen.contains(where: { $0.file.path == entry.file.path }) { chosen.append(entry) }
+      if paths.insert(entry.file.path).inserted { chosen.append(entry) }
     }
     return chosen
   }

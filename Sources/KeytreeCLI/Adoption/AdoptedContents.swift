@@ -62,9 +62,8 @@ struct AdoptedContents {
     let head = login.head
     let target = group ?? GroupName.default
     if let refusal = keyring.refusal(of: entry, for: target) { throw refusal }
-    let known = try items(like: head).filter {
-      $0.field == nil || login.items.map(\.field).contains($0.field)
-    }
+    let fields = Set(login.items.map(\.field))
+    let known = try items(like: head).filter { $0.field == nil || fields.contains($0.field) }
     let own = known.filter { $0.group == target }
     // A field alone is added to an existing login.
     let taken = head.field == nil ? own : own.filter { $0.field != nil }
@@ -81,14 +80,14 @@ struct AdoptedContents {
     guard Set(places.map(\.loginPlace)).count == 1 else {
       throw AdoptionRefusal(entry, "several items have the name of \(first.reference.text)", .ambiguous)
     }
+    let replaced = Dictionary(own.map { ($0.field, $0) }) { first, _ in first }
     return login.items.map { planned in
       var item = planned
       for name in AttributeSchema.primaryKey(of: item.itemClass) where name != .field {
         item.attributes[name] = first.attributes[name]
       }
-      let replaced = own.first { $0.field == planned.field }
       return Adoption.Part(
-        new(item, target, isLocal: first.isLocal), replacing: replaced, secret: item.secret)
+        new(item, target, isLocal: first.isLocal), replacing: replaced[planned.field], secret: item.secret)
     }
   }
 
