@@ -16,7 +16,7 @@ public struct FileError: Error, Equatable, Sendable {
 
   /// The name of the operation, usually that of the system call: `open`, `rename`, ...
   public let operation: String
-  /// The path, relative to the folder in which the operation was attempted.
+  /// The path, relative to the folder in which the operation was attempted; the whole path of that folder itself.
   public let path: String
   /// The reason for the failure.
   public let reason: Reason

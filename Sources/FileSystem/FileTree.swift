@@ -255,7 +255,7 @@ package final class FileTree: Sendable {
     let folder = try openFolder(path, create: false)
     defer { close(folder) }
     try announce(.synchronizeDirectory, path)
-    guard fsync(folder) == 0 else { throw .current("fsync", path) }
+    guard fsync(folder) == 0 else { throw .current("fsync", described(path)) }
   }
 
   /// Flushes everything that was written on this file system to disk, contents and names. For many files this is far
@@ -333,11 +333,15 @@ package final class FileTree: Sendable {
     guard status.links <= 1 else { throw FileError("open", path, .hasOtherNames) }
   }
 
+  /// Returns a path for an error. The folder itself has an empty path, which would leave a gap in a message.
+  private func described(_ path: String) -> String { path.isEmpty ? self.path : path }
+
   // MARK: Path resolution
 
   private func announce(_ operation: FileOperation, _ path: String) throws(FileError) {
     switch faults?(operation, path) {
-    case .fail(let code), .failAfter(_, let code): throw FileError(operation.rawValue, path, .system(code))
+    case .fail(let code), .failAfter(_, let code):
+      throw FileError(operation.rawValue, described(path), .system(code))
     case nil: break
     }
   }

@@ -90,7 +90,7 @@ struct DeclarationTests {
 
   @Test("each exit code is explained once")
   func exitCodes() {
-    #expect(ExitCode.allCases.map(\.rawValue) == Array(0...13))
+    #expect(ExitCode.allCases.map(\.rawValue) == Array(0...14))
     #expect(Set(ExitCode.allCases.map(\.meaning)).count == 14)
   }
 

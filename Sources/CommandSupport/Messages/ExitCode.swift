@@ -16,6 +16,7 @@ package enum ExitCode: Int32, CaseIterable, Sendable {
   case gitFailed = 11
   case storeBusy = 12
   case failedChecks = 13
+  case unfinished = 14
 
   /// The meaning of the number, for help texts and the manual.
   package var meaning: String {
@@ -34,6 +35,7 @@ package enum ExitCode: Int32, CaseIterable, Sendable {
     case .gitFailed: "git failed; the change is stored"
     case .storeBusy: "the store is in use by another process"
     case .failedChecks: "checks failed, or rotations are pending"
+    case .unfinished: "the change is stored, but finishing it failed"
     }
   }
 

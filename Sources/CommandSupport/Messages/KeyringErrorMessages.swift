@@ -34,6 +34,10 @@ extension ErrorReport {
         hint: "try again when it has finished")
     case .file(let error):
       self.init(error)
+    case .unfinished(let error):
+      self.init(
+        .unfinished, "stored, but \(ErrorReport(error).message ?? "finishing the change failed")",
+        hint: "the next command finishes the change; `keytree check` examines the store")
     case .history(let error):
       self.init(
         .gitFailed,

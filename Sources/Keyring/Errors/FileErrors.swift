@@ -15,3 +15,12 @@ func files<R>(_ operation: @autoclosure () throws(FileError) -> R) throws(Keyrin
     throw .file(error)
   }
 }
+
+/// Runs file operations that follow a stored change, and converts their errors.
+func finishing<R>(_ body: () throws(FileError) -> R) throws(KeyringError) -> R {
+  do {
+    return try body()
+  } catch {
+    throw .unfinished(error)
+  }
+}

@@ -16,8 +16,12 @@ public enum KeyringError: Error, Equatable, Sendable {
   case unsafeFolder(path: String, UnsafeFolderReason)
   /// Another process holds the store's lock.
   case busy(holder: Int32?)
-  /// A file operation failed.
+  /// A file operation failed. The call has changed nothing.
   case file(FileError)
+  /// The change is stored, but a file operation failed while it was being finished: a file was not flushed to the disk,
+  /// moved to its place or removed. The next call that opens the store finishes the change. Until then, a power cut may
+  /// undo it.
+  case unfinished(FileError)
 
   /// Git could not commit changes. If a change fails with this error, it was not made: it would have replaced or
   /// removed a version that is not in the history yet.

@@ -39,6 +39,8 @@ extension SecurityStatus {
       case .noStore, .storeExists, .folderNotEmpty, .unsafeFolder, .busy, .history, .policyNotTrusted:
         .notAvailable
       case .file(let error): Self(error)
+      // The statuses for a full or read-only disk would mean that nothing was stored.
+      case .unfinished: .inputOutput
       case .invalidQuery(.wrongClass), .invalidQuery(.noSuchAttribute), .invalidAttribute(.wrongClass):
         .noSuchAttribute
       case .invalidQuery, .invalidAttribute: .parameter

@@ -190,10 +190,18 @@ package struct NewStore: ~Copyable {
   /// Writes the policy.
   ///
   /// - Returns: The store, opened.
-  /// - Throws: A file error.
+  /// - Throws: `KeyringError.unfinished` if the store exists, but was not flushed to the disk; or a file error.
   package consuming func finish() throws(KeyringError) -> Keyring {
     defer { withExtendedLifetime(lock) {} }
-    try Keyring.write([(StoreLayout.policy, policy)], in: keyring.tree)
+    do {
+      try Keyring.write([(StoreLayout.policy, policy)], in: keyring.tree)
+    } catch {
+      // The policy completes the store, and only its folder may not have been flushed.
+      guard case .file(let error) = error, try files(keyring.tree.status(StoreLayout.policy)) != nil else {
+        throw error
+      }
+      throw .unfinished(error)
+    }
     return keyring
   }
 }

@@ -28,7 +28,7 @@ extension Keyring {
   ///   - isExpected: Returns true if a file still has the content that the merge has read. Receives its path, and its
   ///     bytes or nil if it does not exist.
   /// - Returns: The new transaction count; nil if nothing was replaced because the store has changed since.
-  /// - Throws: `KeyringError.busy`, `.unsafeFolder`, or a file error.
+  /// - Throws: `KeyringError.busy`, `.unsafeFolder`, `.unfinished`, or a file error.
   package func replace(
     _ newFiles: [String: NewFile], ifCountIs count: UInt64, subject: String,
     isExpected: (String, [UInt8]?) -> Bool
@@ -55,7 +55,7 @@ extension Keyring {
       throw error
     }
     try transaction.commit(under: lock, subject: subject)
-    return try transactionCount()
+    return try finishing { () throws(FileError) in try TransactionCount.current(in: tree) }
   }
 
   /// Returns true if a message is encrypted to exactly the members of a group, according to its packets.

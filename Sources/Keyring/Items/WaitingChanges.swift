@@ -130,8 +130,8 @@ extension Keyring {
       for change in made { change.outcome = .committed }
     } catch {
       switch error {
-      // After such an error the transaction may have been committed, so it must not be made again.
-      case .file, .busy: for change in made { change.outcome = .failed(error) }
+      // After `unfinished` the changes are stored, so they must not be made again.
+      case .file, .busy, .unfinished: for change in made { change.outcome = .failed(error) }
       // The error may concern only one of the changes.
       default: break
       }

@@ -103,7 +103,8 @@ struct PinStore {
   ///   - signer: The fingerprint that this user signs with.
   ///   - old: The pin on which the decision was based; nil if there was none, or none that could be read.
   /// - Returns: False if nothing was written because another process has accepted a different policy since.
-  /// - Throws: `KeyringError.busy` if another process holds the lock, or a file error.
+  /// - Throws: `KeyringError.busy` if another process holds the lock; `.unfinished` if the pin was written, but perhaps
+  ///   not flushed to the disk; or a file error.
   func write(
     policy: Policy, bytes: [UInt8], keys: [Fingerprint: [UInt8]], signer: Fingerprint, replacing old: Pin?
   ) throws(KeyringError) -> Bool {
@@ -151,16 +152,21 @@ struct PinStore {
     let copies =
       [(policyFile(pin.digest), bytes)]
       + keys.sorted { $0.key < $1.key }.map { (keyFile(ContentDigest(of: $0.value)), $0.value) }
-    let content =
-      copies + [
-        ("\(folder)/signer", Array("\(signer.text)\n".utf8)), ("\(folder)/pin.json", pin.encode()),
-      ]
+    let content = copies + [("\(folder)/signer", Array("\(signer.text)\n".utf8))]
+    let temporary = "\(folder)/.new"
     let kept = Set(copies.map(\.0))
     try files { () throws(FileError) in
       try tree.makeDirectory(folder)
-      for (file, bytes) in content {
-        try tree.replaceFile(file, with: bytes, temporary: "\(folder)/.new")
-      }
+      for (file, bytes) in content { try tree.replaceFile(file, with: bytes, temporary: temporary) }
+    }
+    do {
+      try tree.replaceFile("\(folder)/pin.json", with: pin.encode(), temporary: temporary)
+    } catch {
+      // The folder may not have been flushed after the file was replaced.
+      guard try readablePin(tree) == pin else { throw .file(error) }
+      throw .unfinished(error)
+    }
+    try finishing { () throws(FileError) in
       try tree.synchronizeDirectory("")
       for name in try tree.list(folder) where name.hasPrefix("policy-") || name.hasPrefix("key-") {
         let file = "\(folder)/\(name)"

@@ -94,9 +94,15 @@ extension Keyring {
     }
     // The store is no longer locked, so another process may have written a pin. That pin is kept: usually it is for a
     // change on top of this one.
-    _ = try PinStore(base: host.stateBase, keyring: policy.keyring).write(
-      policy: change.after, bytes: bytes, keys: successor.trusted.keys, signer: trusted.signer,
-      replacing: trusted.pin)
+    do {
+      _ = try PinStore(base: host.stateBase, keyring: policy.keyring).write(
+        policy: change.after, bytes: bytes, keys: successor.trusted.keys, signer: trusted.signer,
+        replacing: trusted.pin)
+    } catch {
+      // The policy is stored, and this machine accepts it when it opens the store.
+      if case .file(let error) = error { throw .unfinished(error) }
+      throw error
+    }
     ReencryptedMessageCache.removeAll(of: self)
     return successor
   }

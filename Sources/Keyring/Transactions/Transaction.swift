@@ -67,15 +67,14 @@ struct Transaction: ~Copyable {
   /// Commits and applies the transaction. On success all of it is on disk.
   ///
   /// The folders of all targets are created before the commit, so that a full disk is usually detected before anything
-  /// has changed. A rename may still need space in a folder. After such an error the change is valid. The next process
+  /// has changed. A rename may still need space in a folder. After such an error the change is stored. The next process
   /// that takes the lock when there is space again completes it.
   ///
   /// - Parameters:
   ///   - lock: The store's lock.
   ///   - subject: The commit subject of the transaction, without a secret.
-  /// - Throws: `KeyringError.unsafeFolder` if other users can write to the folder of a file to be placed, in which case
-  ///   nothing has changed; or a file error. After a file error the change exists if it was already committed. In both
-  ///   cases every file has its old or its new version after the next `recover`.
+  /// - Throws: `KeyringError.unsafeFolder` if other users can write to the folder of a file to be placed, or a file error:
+  ///   nothing has changed; `KeyringError.unfinished`: every file has its new version after the next `recover`.
   consuming func commit(under lock: borrowing StoreLock, subject: String) throws(KeyringError) {
     guard !steps.isEmpty else { return }
     do {
@@ -99,16 +98,38 @@ struct Transaction: ~Copyable {
       try tree.rename("\(folder)/commit.tmp", to: "\(folder)/\(StoreLayout.commit)")
       try tree.synchronizeDirectory(folder)
     } catch {
-      // The first error is reported, and the next writer removes what cannot be removed here. The record must be
-      // removed from the disk before the files that it names.
-      try? tree.remove("\(folder)/\(StoreLayout.commit)")
-      try? tree.synchronizeDirectory(folder)
+      // While the record may exist, the next writer applies it, and needs the files that it names.
+      guard Self.withdraw(folder, in: tree) else { throw .unfinished(error) }
+      // The first error is reported, and the next writer removes what cannot be removed here.
       try? Self.discard(folder, in: tree)
       // A number that remains unused would make the next git commit compare the whole store.
       if let number { try? TransactionCount.forget(number, in: tree) }
       throw .file(error)
     }
-    try Self.apply(record, folder: folder, in: tree, under: lock, number: number, subject: subject)
+    do {
+      try Self.apply(record, folder: folder, in: tree, under: lock, number: number, subject: subject)
+    } catch {
+      if case .file(let error) = error { throw .unfinished(error) }
+      throw error
+    }
+  }
+
+  /// Removes the record of a transaction that is not on the disk yet.
+  ///
+  /// - Returns: False if the record may still exist.
+  private static func withdraw(_ folder: String, in tree: FileTree) -> Bool {
+    let commit = "\(folder)/\(StoreLayout.commit)"
+    do {
+      // Without a record there is nothing to remove, and an error of the removal would not matter.
+      guard try tree.status(commit) != nil else { return true }
+      try tree.remove(commit)
+    } catch {
+      return false
+    }
+    // The record must be removed from the disk before the files that it names. If that fails, only a power cut can
+    // restore the record.
+    try? tree.synchronizeDirectory(folder)
+    return true
   }
 
   /// Discards a transaction that was not committed.

@@ -26,7 +26,7 @@ extension ImportCommand {
   }
 
   private static let textFile = file("the file, `-` for standard input")
-  static let codes: [Int32] = [3, 4, 5, 6, 7, 8, 9, 10, 11, 12]
+  static let codes: [Int32] = [3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14]
 
   static let pass = CommandDeclaration(
     name: "pass", summary: "import a pass store",

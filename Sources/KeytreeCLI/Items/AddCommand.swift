@@ -42,7 +42,7 @@ enum AddCommand: Command {
       Example(
         "printf %s \"$TOKEN\" | keytree add generic:mailer/bot", "reads the secret from standard input"),
     ],
-    exitCodes: [3, 5, 6, 9, 10, 11, 12])
+    exitCodes: [3, 5, 6, 9, 10, 11, 12, 14])
 
   static func run(_ call: CommandCall) throws -> ExitCode {
     let storage = try NewItemStorage(

@@ -18,7 +18,7 @@ enum CopyCommand: Command {
     ],
     options: [Widening.option] + AttributeOptions.forChange,
     examples: [Example("keytree cp github.com/alice gist.github.com", "the same account, another server")],
-    exitCodes: [3, 4, 5, 6, 7, 8, 9, 10, 11, 12])
+    exitCodes: [3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14])
 
   static func run(_ call: CommandCall) throws -> ExitCode {
     let selection = try call.selection(try call.itemName(0), of: GivenAttributes())

@@ -29,7 +29,7 @@ enum EditCommand: Command {
       Example("keytree edit generic:notes/router", "opens the secret in your editor"),
       Example("keytree edit github.com/alice --field note", "opens the field `note`, or creates it"),
     ],
-    exitCodes: [3, 4, 6, 7, 8, 9, 10, 11, 12])
+    exitCodes: [3, 4, 6, 7, 8, 9, 10, 11, 12, 14])
 
   static func run(_ call: CommandCall) throws -> ExitCode {
     let selection = try call.selection(0)

@@ -41,7 +41,7 @@ enum GenerateCommand: Command {
         "keytree generate bank.example/4711 12 --charset letters,digits,=-_",
         "uses only characters that the bank allows"),
     ],
-    exitCodes: [3, 5, 6, 9, 10, 11, 12])
+    exitCodes: [3, 5, 6, 9, 10, 11, 12, 14])
 
   /// Returns the generator for the operands and options.
   ///

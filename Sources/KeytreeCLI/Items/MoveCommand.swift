@@ -19,7 +19,7 @@ enum MoveCommand: Command {
     ],
     options: [Widening.option] + AttributeOptions.forChange,
     examples: [Example("keytree mv github.com/alice github.com/alice-work", "changes the account")],
-    exitCodes: [3, 4, 5, 6, 7, 8, 9, 10, 11, 12])
+    exitCodes: [3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14])
 
   static func run(_ call: CommandCall) throws -> ExitCode {
     let selection = try call.selection(try call.itemName(0), of: GivenAttributes())

@@ -33,7 +33,7 @@ enum OtpCommand: Command {
       Example("keytree otp add github.com/alice", "prompts for the seed"),
       Example("zbarimg -q --raw code.png | keytree otp add github.com/alice", "reads it from an image"),
     ],
-    exitCodes: [3, 5, 9, 10, 11, 12])
+    exitCodes: [3, 5, 9, 10, 11, 12, 14])
 
   static let declaration = CommandDeclaration(
     name: "otp", summary: "print a one-time password",
@@ -54,7 +54,7 @@ enum OtpCommand: Command {
       Example("keytree otp github.com/alice --clip=20", "copies it to the clipboard for 20 seconds"),
       Example("keytree otp github.com/alice --qr", "shows the seed as a QR code"),
     ],
-    exitCodes: [3, 4, 6, 7, 8, 9, 10, 11, 12])
+    exitCodes: [3, 4, 6, 7, 8, 9, 10, 11, 12, 14])
 
   static func history(of call: CommandCall) -> HistoryUse { isAdding(call) ? .after : .none }
 

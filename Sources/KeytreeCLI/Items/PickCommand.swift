@@ -33,7 +33,7 @@ enum PickCommand: Command {
       Example("keytree pick github --otp", "copies the one-time password of a login at github"),
       Example("keytree pick --type", "types the secret into the active window"),
     ],
-    exitCodes: [3, 4, 6, 7, 8, 9, 10, 11, 12])
+    exitCodes: [3, 4, 6, 7, 8, 9, 10, 11, 12, 14])
 
   static func run(_ call: CommandCall) throws -> ExitCode {
     let exclusive = [printed, type, ClipboardTarget.clip].filter(call.arguments.has)

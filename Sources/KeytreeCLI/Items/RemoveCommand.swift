@@ -21,7 +21,7 @@ enum RemoveCommand: Command {
     ],
     options: [AttributeOptions.field] + AttributeOptions.all,
     examples: [Example("keytree rm github.com/alice github.com/bob", "removes both, or none")],
-    exitCodes: [4, 6, 8, 9, 11, 12])
+    exitCodes: [4, 6, 8, 9, 11, 12, 14])
 
   static func run(_ call: CommandCall) throws -> ExitCode {
     let given = try call.givenAttributes()

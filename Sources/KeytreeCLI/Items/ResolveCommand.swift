@@ -28,7 +28,7 @@ enum ResolveCommand: Command {
       Example("keytree resolve github.com/alice --keep theirs", "replaces the item with the conflict copy"),
       Example("keytree get github.com/alice --copy 5394d489", "prints the secret of a conflict copy"),
     ],
-    exitCodes: [3, 4, 5, 6, 7, 8, 9, 10, 11, 12])
+    exitCodes: [3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14])
 
   static func run(_ call: CommandCall) throws -> ExitCode {
     let keyring = try call.openKeyring()

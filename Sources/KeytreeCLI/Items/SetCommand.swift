@@ -31,7 +31,7 @@ enum SetCommand: Command {
         "keytree set github.com/alice -l GitHub --clear comment", "sets the label and removes the comment"),
       Example("keytree set github.com/alice --secret", "prompts for the new secret"),
     ],
-    exitCodes: [3, 4, 5, 6, 7, 8, 9, 10, 11, 12])
+    exitCodes: [3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14])
 
   static func run(_ call: CommandCall) throws -> ExitCode {
     let cleared = try clearedNames(call)

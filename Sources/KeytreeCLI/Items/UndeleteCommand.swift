@@ -30,7 +30,7 @@ enum UndeleteCommand: Command {
       Example("keytree undelete", "lists the deleted items"),
       Example("keytree undelete github.com/alice", "restores the item"),
     ],
-    exitCodes: [3, 4, 5, 6, 7, 8, 9, 10, 11, 12])
+    exitCodes: [3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14])
 
   static func run(_ call: CommandCall) throws -> ExitCode {
     if call.arguments.operands.isEmpty, try call.givenAttributes() == GivenAttributes() {

@@ -31,7 +31,7 @@ enum CredentialCommand: Command {
         "printf 'protocol=https\\nhost=git.example\\n' | keytree credential git get",
         "answers one request by hand")
     ],
-    exitCodes: [3, 4, 7, 8, 9, 10, 11, 12])
+    exitCodes: [3, 4, 7, 8, 9, 10, 11, 12, 14])
   static let docker = CommandDeclaration(
     name: "docker", summary: "store docker's credentials",
     details: [

@@ -48,7 +48,7 @@ enum RotateCommand: Command {
       Example("keytree rotate next", "generates 24 characters, like `keytree generate`"),
       Example("keytree rotate next 6 --words", "generates six words"),
     ],
-    exitCodes: [3, 4, 7, 8, 9, 10, 11, 12])
+    exitCodes: [3, 4, 7, 8, 9, 10, 11, 12, 14])
 
   private static let accept = CommandDeclaration(
     name: "accept", summary: "accept that a secret stays although former readers could know it",
@@ -67,7 +67,7 @@ enum RotateCommand: Command {
         "keytree rotate accept wifi/guests --reason public",
         "marks the entry as accepted")
     ],
-    exitCodes: [3, 4, 6, 7, 8, 9, 10, 11, 12])
+    exitCodes: [3, 4, 6, 7, 8, 9, 10, 11, 12, 14])
 
   static let declaration = CommandDeclaration(
     name: "rotate", summary: "list and change the secrets that former readers could know",
@@ -79,7 +79,7 @@ enum RotateCommand: Command {
     examples: [
       Example("keytree rotate status", "shows the secrets that must be changed, and who could read them")
     ],
-    exitCodes: [3, 4, 6, 7, 8, 9, 10, 11, 12, 13])
+    exitCodes: [3, 4, 6, 7, 8, 9, 10, 11, 12, 13, 14])
 
   static func run(_ call: CommandCall) throws -> ExitCode {
     switch call.path.last?.name {

@@ -28,7 +28,7 @@ enum CheckCommand: Command {
       Example("keytree check", "checks the store and changes nothing"),
       Example("keytree check --repair", "repairs what can be repaired without losing data"),
     ],
-    exitCodes: [3, 4, 7, 8, 9, 11, 12, 13])
+    exitCodes: [3, 4, 7, 8, 9, 11, 12, 13, 14])
 
   static func run(_ call: CommandCall) throws -> ExitCode {
     let keyring = try call.openKeyring()

@@ -36,7 +36,7 @@ enum InitCommand: Command {
         "keytree init --store ~/work.keytree --key alice@example.org",
         "uses another folder and a specific key"),
     ],
-    exitCodes: [3, 5, 6, 10, 11])
+    exitCodes: [3, 5, 6, 10, 11, 14])
 
   static func run(_ call: CommandCall) throws -> ExitCode {
     let (path, host) = (try call.storePath(), try call.host())

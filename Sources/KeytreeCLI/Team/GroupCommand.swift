@@ -18,7 +18,7 @@ enum GroupCommand: Command {
   static let force = OptionDeclaration("force", help: "continue even if you lose access yourself")
 
   private static let group = OperandDeclaration("GROUP", help: "the group; every keyring has `default`")
-  private static let changeCodes: [Int32] = [3, 4, 5, 6, 7, 8, 9, 10, 11, 12]
+  private static let changeCodes: [Int32] = [3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14]
 
   static let declaration = CommandDeclaration(
     name: "group", summary: "show and change who can read which items",
@@ -124,7 +124,7 @@ enum GroupCommand: Command {
         + "another."
     ],
     examples: [Example("keytree group reseal", "changes only items with wrong recipients")],
-    exitCodes: [3, 4, 7, 8, 9, 10, 11, 12])
+    exitCodes: [3, 4, 7, 8, 9, 10, 11, 12, 14])
 
   static func run(_ call: CommandCall) throws -> ExitCode {
     // The parser guarantees that there is a subcommand.

@@ -29,7 +29,7 @@ enum PolicyCommand: Command {
         "keytree policy allow README.md .github/workflows/verify.yml", "every machine accepts these files"),
       Example("keytree policy show", "shows who can read which items, and which files are allowed"),
     ],
-    exitCodes: [3, 4, 5, 7, 9, 11, 12])
+    exitCodes: [3, 4, 5, 7, 9, 11, 12, 14])
 
   private static let show = CommandDeclaration(
     name: "show", summary: "show people, groups and allowed files",
@@ -40,7 +40,7 @@ enum PolicyCommand: Command {
     details: ["Only admins can allow files. Every person who can push can then change their contents."],
     operands: [names],
     examples: [Example("keytree policy allow LICENSE docs/", "allows a file, and everything in a folder")],
-    exitCodes: [3, 4, 5, 7, 9, 11, 12])
+    exitCodes: [3, 4, 5, 7, 9, 11, 12, 14])
 
   private static let disallow = CommandDeclaration(
     name: "disallow", summary: "stop allowing files",
@@ -50,7 +50,7 @@ enum PolicyCommand: Command {
     ],
     operands: [names],
     examples: [Example("keytree policy disallow docs/", "new versions are refused from now on")],
-    exitCodes: [3, 4, 7, 9, 11, 12])
+    exitCodes: [3, 4, 7, 9, 11, 12, 14])
 
   static func run(_ call: CommandCall) throws -> ExitCode {
     // Before the key is used, because a name that cannot be allowed is a usage error.

@@ -48,7 +48,7 @@ enum SyncCommand: Command {
       Example("keytree sync", "makes the store and the remote identical"),
       Example("keytree sync --pull-only --no-input", "for a machine that only reads"),
     ],
-    exitCodes: [3, 4, 7, 8, 9, 10, 11, 12])
+    exitCodes: [3, 4, 7, 8, 9, 10, 11, 12, 14])
 
   static func run(_ call: CommandCall) throws -> ExitCode {
     var options = Synchronization.Options()

@@ -30,7 +30,7 @@ enum TrustCommand: Command {
       Example("keytree trust", "shows who can read the store, and asks"),
       Example("keytree trust --fingerprint C86E40475C0FBD627777428CC11945FA7D8856D8", "for scripts"),
     ],
-    exitCodes: [3, 4, 7, 9, 11])
+    exitCodes: [3, 4, 7, 9, 11, 14])
 
   static func run(_ call: CommandCall) throws -> ExitCode {
     let expected = try expectedAdmin(call)

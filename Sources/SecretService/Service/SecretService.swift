@@ -378,6 +378,8 @@ extension SecretServiceError {
       self.init(.invalidArguments, "The secret is larger than 1 MiB.", cause: error)
     case KeyringError.unknownGroup, KeyringError.team(.notInGroup):
       self.init(.noSuchObject, "There is no such collection.", cause: error)
+    case KeyringError.unfinished:
+      self.init(.failed, "The change is stored, but finishing it failed.", cause: error)
     default: self.init(.failed, "The store cannot be used.", cause: error)
     }
   }
