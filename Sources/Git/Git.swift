@@ -28,11 +28,11 @@ package struct Git: Sendable {
   package var takesPathsLiterally = true
   /// The limit on the data memory of each process of a command, in bytes; nil for none.
   package var memoryLimit: Int?
-  /// True if git may connect to other machines.
+  /// True if git may connect to other repositories.
   package private(set) var usesNetwork = false
   /// True if git may ask the user at the terminal for the passphrase of an ssh key or for a password.
   private var asksPerson = false
-  /// Options for connections to other machines.
+  /// Options for connections to other repositories.
   private var networkOptions: [String] = []
 
   /// Creates the git for a folder.
@@ -58,16 +58,18 @@ package struct Git: Sendable {
   ///
   /// - Parameter asksPerson: True if it may ask the user at the terminal. Otherwise it fails where it would have to
   ///   ask.
-  /// - Throws: The errors of `run`.
+  /// - Throws: The errors of `RemoteAccess`.
   package func forNetwork(asksPerson: Bool) throws -> Git {
     var git = self
     git.usesNetwork = true
     git.asksPerson = asksPerson
     git.timeout = Self.networkTimeout
+    let configuration = try GitConfiguration(in: self)
+    git.networkOptions = configuration.transportOptions
     if !asksPerson {
       // ssh itself asks at the terminal, whatever the settings of git are.
-      let command = try setting("core.sshCommand") ?? "ssh"
-      git.networkOptions = ["-c", "core.sshCommand=\(command) -o BatchMode=yes"]
+      let command = configuration.value("core.sshcommand") ?? "ssh"
+      git.networkOptions += ["-c", "core.sshCommand=\(command) -o BatchMode=yes"]
     }
     return git
   }
@@ -113,7 +115,7 @@ package struct Git: Sendable {
     guard let program else { throw GitError.notInstalled }
     var run = ProgramRun(
       program,
-      placeOptions + GitOptions.fixed + (usesNetwork ? networkOptions : GitOptions.offline) + arguments,
+      placeOptions + GitOptions.fixed + networkOptions + arguments,
       environment: environment)
     run.folder = folder
     if asksPerson { run.group = .shared }
@@ -187,13 +189,15 @@ package struct Git: Sendable {
   /// - Returns: The exit status of git; 128 plus the signal number if a signal ended it, as in a shell.
   /// - Throws: `notInstalled`, `process`.
   package func runForPerson(
-    _ arguments: [[UInt8]], in place: String, pager: String?
+    _ arguments: [[UInt8]], in place: String, connection: [String]?, pager: String?
   ) throws -> Int32 {
     guard let program else { throw GitError.notInstalled }
-    var environment = GitOptions.environmentForPerson(outerEnvironment)
+  ///   - connection: The options with which git may connect to other repositories; nil if it may not.
+    var environment = GitOptions.environmentForPerson(outerEnvironment, connects: connection != nil)
     environment.set("GIT_CEILING_DIRECTORIES", to: Self.parent(of: folder))
     if let pager { environment.set("GIT_PAGER", to: pager) }
-    let options = placeOptions + (pager == nil ? ["--no-pager"] : []) + GitOptions.forPerson
+    let options =
+      placeOptions + (pager == nil ? ["--no-pager"] : []) + GitOptions.forPerson + (connection ?? [])
     var run = ProgramRun(program, options.map { Array($0.utf8) } + arguments, environment: environment)
     run.folder = place
     (run.input, run.output, run.errors) = (.descriptor(0), .descriptor(1), .descriptor(2))
@@ -217,7 +221,7 @@ package struct Git: Sendable {
 
   /// The environment for the commands that Keytree itself runs.
   private var environment: ProcessEnvironment {
-    var environment = GitOptions.environment(outerEnvironment)
+    var environment = GitOptions.environment(outerEnvironment, connects: usesNetwork)
     if seesQuarantine {
       for name in GitOptions.quarantine { environment.take(name, from: outerEnvironment) }
     }

@@ -26,6 +26,15 @@ package enum GitError: Error, Equatable, Sendable {
   case unsafeConfiguration(keys: [String])
   /// The folder of the repository contains links, pipes or devices, which could redirect git or block it; their paths.
   case specialFiles(paths: [String])
+  /// A remote repository on this machine has settings that are not accepted, or files that could redirect git or block
+  /// it; its path, and the names of the settings and files.
+  case unsafeRemote(path: String, entries: [String])
+  /// Git would run the program `git-remote-NAME` to connect to an address, and the user's own configuration does not
+  /// allow it; the name.
+  case unsupportedTransport(name: String)
+  /// An address is not UTF-8, contains control characters, or begins with the home folder of another user, so that it
+  /// cannot be checked; the name of the setting, or the address.
+  case unsupportedAddress(setting: String)
   /// The work tree contains other repositories as submodules; their paths.
   case nestedRepositories(paths: [String])
   /// An operation was begun in the repository and has to be finished first.
@@ -47,6 +56,23 @@ package enum GitError: Error, Equatable, Sendable {
   package var isAboutRepository: Bool {
     switch self {
     case .unsafeConfiguration, .specialFiles: true
+    default: false
+    }
+  }
+
+  /// True if a list was too long to be created or read.
+  var isAboutLength: Bool {
+    switch self {
+    case .process(let error): if case .tooMuchOutput = error { true } else { false }
+    case .tooMuchMemory: true
+    default: false
+    }
+  }
+
+  /// True if git is not run because of a remote.
+  var isAboutRemote: Bool {
+    switch self {
+    case .unsafeConfiguration, .unsafeRemote, .unsupportedTransport, .unsupportedAddress: true
     default: false
     }
   }

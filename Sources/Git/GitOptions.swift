@@ -20,7 +20,9 @@ package enum GitOptions {
     ("core.autocrlf", "false"), ("core.safecrlf", "false"), ("core.askPass", ""),
     ("core.sparseCheckout", "false"), ("core.fsync", "all"),
     ("diff.ignoreSubmodules", "all"), ("status.submoduleSummary", "false"),
-    ("submodule.recurse", "false"), ("fetch.recurseSubmodules", "false"), ("protocol.ext.allow", "never"),
+    ("submodule.recurse", "false"), ("fetch.recurseSubmodules", "false"),
+    // Otherwise a fetch runs git in each repository from which this one borrows objects, with its configuration.
+    ("core.alternateRefsCommand", "true"),
     ("log.showSignature", "false"), ("rerere.enabled", "false"), ("gc.auto", "0"),
     ("maintenance.auto", "false"),
     // Git does not load larger files into memory as a whole. The largest file of a store is a shard of 4 MiB.
@@ -29,11 +31,22 @@ package enum GitOptions {
     ("fastimport.unpackLimit", "0"), ("fetch.unpackLimit", "1"),
   ]
 
-  /// The options that prevent connections to other machines. In a partial clone, even reading a commit can fetch
-  /// missing objects.
-  package static let offline = settings(
-    [("protocol.allow", "never")]
-      + ["file", "git", "ssh", "http", "https"].map { ("protocol.\($0).allow", "never") })
+  /// Returns the command that git runs in a remote repository on this machine instead of `upload-pack` or
+  /// `receive-pack`. Git does not pass its own options on to them, and they must not run the programs that the
+  /// repository's own configuration or its hooks name (threats T19 and T50).
+  ///
+  /// - Parameter name: The name of the command of git.
+  package static func remoteProgram(_ name: String) -> String {
+    // Versions of git that do not know the second variable would fetch missing objects of a partial clone.
+    let variables = ["\(allowedTransports)=", "\(noLazyFetch)=1"]
+    return (variables + ["git"] + forPerson + settings([("receive.autogc", "false")]) + [name])
+      .joined(separator: " ")
+  }
+
+  /// The variable with the only transports that git may use, whatever its configuration says; empty for none.
+  private static let allowedTransports = "GIT_ALLOW_PROTOCOL"
+  /// The variable with which newer versions of git fetch no missing objects of a partial clone.
+  private static let noLazyFetch = "GIT_NO_LAZY_FETCH"
 
   /// The variables with which git passes the location of the objects of a push to a hook (`git-receive-pack(1)`).
   package static let quarantine = [
@@ -49,7 +62,8 @@ package enum GitOptions {
     ("advice.detachedHead", "false"), ("merge.renames", "false"),
   ]
 
-  private static func settings(_ list: [(String, String)]) -> [String] {
+  /// Returns the options for settings.
+  static func settings(_ list: [(String, String)]) -> [String] {
     list.flatMap { ["-c", "\($0)=\($1)"] }
   }
 
@@ -58,18 +72,25 @@ package enum GitOptions {
 
   /// Returns the environment of the commands that Keytree itself runs.
   ///
-  /// - Parameter outer: The environment of the user.
-  package static func environment(_ outer: ProcessEnvironment) -> ProcessEnvironment {
-    var environment = environmentForPerson(outer)
+  /// - Parameters:
+  ///   - outer: The environment of the user.
+  ///   - connects: True if git may connect to other repositories.
+  package static func environment(_ outer: ProcessEnvironment, connects: Bool = false) -> ProcessEnvironment {
+    var environment = environmentForPerson(outer, connects: connects)
     environment.set("LC_ALL", to: "C")
     environment.set("GIT_TERMINAL_PROMPT", to: "0")
     return environment
   }
 
   /// Returns the environment of the user's commands, in which language and prompts are unchanged.
-  package static func environmentForPerson(_ outer: ProcessEnvironment) -> ProcessEnvironment {
+  package static func environmentForPerson(
+    _ outer: ProcessEnvironment, connects: Bool
+  ) -> ProcessEnvironment {
     var environment = outer
     environment.removeAll(prefix: "GIT_")
+    // In a partial clone, even reading a commit can fetch missing objects.
+    environment.set(noLazyFetch, to: "1")
+    if !connects { environment.set(allowedTransports, to: "") }
     // Git itself starts ssh, helpers and pagers.
     let path = outer.value("PATH").flatMap { String(validating: $0, as: UTF8.self) } ?? ""
     let folders = ProgramSearch.safeFolders(of: path)

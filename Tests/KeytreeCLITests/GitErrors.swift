@@ -22,7 +22,8 @@ enum GitErrors {
     .failed(command: "var", status: 128, message: "Please tell me who you are."),
     .killed(command: evil, signal: 9), .timedOut(command: evil), .unexpectedOutput(command: evil),
     .unsafeOwner(path: evil), .unsafeConfiguration(keys: [evil, evil]), .locked(path: evil),
-    .specialFiles(paths: [evil, evil]),
+    .specialFiles(paths: [evil, evil]), .unsafeRemote(path: evil, entries: [evil, evil]),
+    .unsupportedTransport(name: evil), .unsupportedAddress(setting: evil),
     .notARepository(path: evil), .noRepository(store: evil), .detached,
   ]
 

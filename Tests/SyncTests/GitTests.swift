@@ -46,7 +46,9 @@ struct GitTests {
       String(decoding: $0.prefix { $0 != UInt8(ascii: "=") }, as: UTF8.self)
     }
     #expect(
-      names.filter { $0.hasPrefix("GIT_") }.sorted() == ["GIT_GRAFT_FILE", "GIT_TERMINAL_PROMPT"])
+      names.filter { $0.hasPrefix("GIT_") }.sorted() == [
+        "GIT_ALLOW_PROTOCOL", "GIT_GRAFT_FILE", "GIT_NO_LAZY_FETCH", "GIT_TERMINAL_PROMPT",
+      ])
   }
 
   /// An empty `PATH` would mean the current folder, and one that is not UTF-8 could not be filtered.

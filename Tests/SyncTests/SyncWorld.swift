@@ -20,7 +20,9 @@ final class SyncWorld: Sendable {
   init(variables: [String: String] = [:], gnupg: GnuPGStore? = nil) throws {
     self.gnupg = gnupg
     let home = "\(store.folder.path)/home"
-    self.variables = ["HOME": home, "PATH": "/usr/local/bin:/usr/bin:/bin"].merging(variables) { $1 }
+    // A test can put programs into the first folder.
+    let path = "\(store.folder.path)/programs:/usr/local/bin:/usr/bin:/bin"
+    self.variables = ["HOME": home, "PATH": path].merging(variables) { $1 }
     try FileManager.default.createDirectory(atPath: home, withIntermediateDirectories: true)
     if let gnupg { _ = try gnupg.create() } else { try store.create() }
   }

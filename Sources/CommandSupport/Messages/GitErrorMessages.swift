@@ -35,6 +35,12 @@ extension ErrorReport {
       "the repository's own configuration has settings that can run programs: \(keys.joined(separator: ", "))"
     case .specialFiles(let paths):
       "the repository contains links, pipes or devices instead of files: \(paths.joined(separator: ", "))"
+    case .unsafeRemote(let path, let entries):
+      "the remote repository \(path) has settings or files that can run programs or redirect git: "
+        + entries.joined(separator: ", ")
+    case .unsupportedTransport(let name):
+      "the address of the remote would run the program `git-remote-\(name)`, which your git configuration does not allow"
+    case .unsupportedAddress(let setting): "the address of the remote cannot be checked: \(setting)"
     case .nestedRepositories(let paths):
       "the repository contains another repository: \(paths.prefix(5).joined(separator: ", "))"
     case .inProgress(let operation): "a \(operation.rawValue) is in progress in the repository"
@@ -70,6 +76,14 @@ extension ErrorReport {
     case .unsafeConfiguration:
       "remove them from the repository's configuration; set what you need in your own with `git config --global`"
     case .specialFiles: "replace them with regular files, or remove them"
+    case .unsafeRemote(let path, let entries) where entries.allSatisfy { $0.hasPrefix("hooks") }:
+      "run `keytree git remote add NAME \(path.shellWord)` and use NAME: then the hooks do not run"
+    case .unsafeRemote:
+      "if you trust that repository, remove them from its folder or its file `config`; otherwise use another address"
+    case .unsupportedTransport(let name):
+      "use an address of ssh or https; if you want to run that program, allow it with "
+        + "`git config --global protocol.\(name).allow always`"
+    case .unsupportedAddress: "give the absolute path, without control characters, as the address"
     case .nestedRepositories(let paths):
       "`git update-index --force-remove \(paths.first ?? "PATH")` removes it from the repository"
     case .inProgress(let operation) where operation == .bisect: "`keytree git bisect reset` ends it"

@@ -100,7 +100,7 @@ enum CloneCommand: Command {
 
   /// Returns a path as an absolute path, because git runs in another folder. Any other address is returned unchanged.
   private static func address(_ url: String) -> String {
-    Remote.isPath(url) ? RealPath.of(url) ?? url : url
+    RemoteAddress(url).isPath ? RealPath.of(url) ?? url : url
   }
 
   /// Refuses a folder that is not empty.

@@ -14,7 +14,9 @@ enum GitCommand: Command {
         + "committed first. The exit status is that of git.",
       "Git runs without the hooks, monitors and drivers of the repository, and without the environment variables that "
         + "control it. A repository is refused if its own configuration has settings that can run programs; put such "
-        + "settings into your own configuration. Changes of the index are shown item by item; nothing is decrypted.",
+        + "settings into your own configuration. The same applies to a remote repository on this machine. Git connects "
+        + "by ssh, http, https, git and paths; your own configuration can allow other transports by name, such as "
+        + "`protocol.ext.allow`. Changes of the index are shown item by item; nothing is decrypted.",
       "`keytree git init` starts a history for a store that has none.",
     ],
     operands: [OperandDeclaration("ARGS", .bytes, count: .any, help: "the git command and its arguments")],
@@ -40,6 +42,7 @@ enum GitCommand: Command {
     }
     try repository.refuseNestedRepositories()
     try call.setUp(repository)
+    let connection = try RemoteAccess.options(for: arguments.map(\.bytes), in: path, repository)
     call.console.flush()
     let pager = call.console.outputIsTerminal ? call.environment.text("PAGER") ?? "less" : nil
     // Signals from the keyboard are meant for git, which decides how to handle them.
@@ -47,7 +50,8 @@ enum GitCommand: Command {
     defer { interruption?.stop() }
     // The user may change the configuration, which is examined again before the next use.
     call.store.forgetRepository()
-    let status = try repository.git.runForPerson(arguments.map(\.bytes), in: path, pager: pager)
+    let status = try repository.git.runForPerson(
+      arguments.map(\.bytes), in: path, connection: connection, pager: pager)
     if status == 0 { return .done }
     throw CommandError.exit(status: status)
   }

@@ -46,7 +46,7 @@ package struct Remote: Sendable, Equatable {
   ///
   /// - Parameter git: Git that may use the network.
   /// - Returns: The last commit of the branch; nil if the branch does not exist in the remote repository.
-  /// - Throws: The errors of `Git.run`.
+  /// - Throws: The errors of `RemoteAccess` and of `Git.run`.
   func fetch(_ git: Git) throws -> String? {
     let arguments =
       [
@@ -54,7 +54,7 @@ package struct Remote: Sendable, Equatable {
         // The remote-tracking reference is not updated here, because the history check needs its old value.
         "--refmap=",
       ]
-      + (try isLocal(git, pushing: false) ? ["--upload-pack=\(Self.program("upload-pack"))"] : [])
+      + (try RemoteAccess(in: git).program(for: name, pushing: false).map { ["--upload-pack=\($0)"] } ?? [])
       + ["--end-of-options", name]
       + ["+\(reference):\(fetched)"]
     var git = git
@@ -72,11 +72,12 @@ package struct Remote: Sendable, Equatable {
   ///   - commit: The last commit of the branch.
   ///   - git: Git that may use the network.
   /// - Returns: False if the remote branch has moved concurrently.
-  /// - Throws: The errors of `Git.run`, including the case that the remote refuses the commits.
+  /// - Throws: The errors of `RemoteAccess`, and those of `Git.run`, including the case that the remote refuses the
+  ///   commits.
   func push(_ commit: String, _ git: Git) throws -> Bool {
     let arguments =
       ["push", "--quiet", "--porcelain", "--no-verify", "--no-follow-tags", "--recurse-submodules=no"]
-      + (try isLocal(git, pushing: true) ? ["--receive-pack=\(Self.program("receive-pack"))"] : [])
+      + (try RemoteAccess(in: git).program(for: name, pushing: true).map { ["--receive-pack=\($0)"] } ?? [])
       + ["--end-of-options", name, "\(commit):\(reference)"]
     let outcome = try git.outcome(of: arguments)
     if outcome.succeeded {
@@ -104,33 +105,6 @@ package struct Remote: Sendable, Equatable {
         command: "push", status: 1, message: reason.isEmpty ? words : "\(words); \(reason)")
     }
     throw git.failure(arguments, outcome)
-  }
-
-  /// Returns true if the remote is a folder on this machine, whose hooks git would run here. The folder may be from the
-  /// same source as the store (threat T19).
-  ///
-  /// - Throws: `unsafeConfiguration` if only some of its addresses are folders; the errors of `Git.run`.
-  private func isLocal(_ git: Git, pushing: Bool) throws -> Bool {
-    let arguments = ["remote", "get-url", "--all"] + (pushing ? ["--push"] : []) + ["--", name]
-    let outcome = try git.outcome(of: arguments)
-    // The remote of a branch can be an address instead of a name.
-    let text = outcome.succeeded ? String(decoding: outcome.output, as: UTF8.self) : name
-    let kinds = Set(text.split(separator: "\n").map { Self.isPath(String($0)) })
-    guard kinds.count <= 1 else { throw GitError.unsafeConfiguration(keys: ["remote.\(name).url"]) }
-    return kinds.contains(true)
-  }
-
-  /// Returns true if an address is a path (git-fetch(1), "Git URLs").
-  package static func isPath(_ address: String) -> Bool {
-    if address.hasPrefix("file://") { return true }
-    return !address.contains(bytesOf: "://") && !address.prefix { $0 != "/" }.contains(":")
-  }
-
-  /// Returns the command to run on the remote side for a repository on this machine, without the programs that its own
-  /// configuration would start.
-  private static func program(_ name: String) -> String {
-    "git -c core.hooksPath=/dev/null -c core.fsmonitor=false -c core.alternateRefsCommand=true"
-      + " -c receive.autogc=false \(name)"
   }
 
   private static func short(_ reference: String) -> String {

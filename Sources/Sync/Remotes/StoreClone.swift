@@ -27,12 +27,14 @@ package struct StoreClone {
   /// could make git run programs of this machine on its files (threat T18).
   ///
   /// - Parameter asksPerson: True if git and ssh may ask the user at the terminal.
-  /// - Throws: `emptyRepository`; `noBranch`; `severalBranches`; the errors of `Git.run`.
+  /// - Throws: `emptyRepository`; `noBranch`; `severalBranches`; the errors of `RemoteAccess` and of `Git.run`.
   package func fetch(asksPerson: Bool) throws {
     var git = try git.forNetwork(asksPerson: asksPerson)
     git.memoryLimit = Git.receivingLimit
+    let program = try RemoteAccess(in: git).program(forCloneOf: url)
     try git.run(
       ["-c", "transfer.fsckObjects=true", "clone", "--quiet", "--no-checkout", "--no-local", "--template="]
+        + (program.map { ["--upload-pack=\($0)"] } ?? [])
         + ["--no-recurse-submodules", "--config", "core.symlinks=false", "--", url, "."])
     try chooseBranch()
   }

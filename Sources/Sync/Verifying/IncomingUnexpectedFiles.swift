@@ -72,14 +72,3 @@ struct IncomingUnexpectedFiles {
     }
   }
 }
-
-extension GitError {
-  /// True if a list was too long to be created or read.
-  fileprivate var isAboutLength: Bool {
-    switch self {
-    case .process(let error): if case .tooMuchOutput = error { true } else { false }
-    case .tooMuchMemory: true
-    default: false
-    }
-  }
-}

@@ -1,0 +1,94 @@
+internal import Encoding
+internal import FileSystem
+
+/// An address of a repository, interpreted as git does (git-fetch(1), "Git URLs").
+package struct RemoteAddress: Sendable, Equatable {
+  /// The address.
+  package let text: String
+  /// The transport by which git connects, as in the setting `protocol.NAME.allow`.
+  package let transport: String
+
+  /// Interprets an address.
+  package init(_ text: String) {
+    (self.text, transport) = (text, Self.transport(of: text))
+  }
+
+  /// True if git enters the repository on this machine.
+  package var isLocal: Bool { transport == "file" }
+
+  /// True if an address has the form of a path.
+  package var isPath: Bool { isLocal && !text.utf8.starts(with: Self.fileScheme.utf8) }
+
+  /// True if the address begins with the name of its transport, as in `NAME::x` or `NAME://x`.
+  var namesTransport: Bool {
+    let rest = text.utf8.dropFirst(Self.scheme(of: Array(text.utf8)).count)
+    return rest.starts(with: "::".utf8) || rest.starts(with: "://".utf8)
+  }
+
+  /// Returns the path of a repository on this machine.
+  ///
+  /// - Parameters:
+  ///   - folder: The folder in which git runs.
+  ///   - home: The user's home folder.
+  /// - Returns: An absolute path; nil if the address has none that Keytree can determine.
+  func path(in folder: String, home: String?) -> String? {
+    if !isPath {
+      guard let decoded = Self.decoded(text) else { return nil }
+      // Git ignores the host.
+      return String(decoded.dropFirst(Self.fileScheme.utf8.count).drop { $0 != "/" })
+    }
+    if text.utf8.first == UInt8(ascii: "~") {
+      // Git itself looks up the home folders of other users.
+      guard let home, text == "~" || text.utf8.starts(with: "~/".utf8) else { return nil }
+      return home + (String(text.utf8.dropFirst()) ?? "")
+    }
+    return text.utf8.first == UInt8(ascii: "/") ? text : "\(folder)/\(text)"
+  }
+
+  private static let fileScheme = "file://"
+
+  /// Returns true if a text can be the scheme of a URL or the name of a transport.
+  static func isScheme(_ text: String) -> Bool {
+    !text.isEmpty && scheme(of: Array(text.utf8)).count == text.utf8.count
+  }
+
+  private static func transport(of address: String) -> String {
+    let bytes = Array(address.utf8)
+    let scheme = scheme(of: bytes)
+    let name = String(decoding: scheme, as: UTF8.self)
+    let rest = bytes[scheme.endIndex...]
+    if rest.starts(with: "::".utf8) { return name }
+    if rest.starts(with: "://".utf8), !scheme.isEmpty {
+      return ["git+ssh", "ssh+git"].contains(name) ? "ssh" : name
+    }
+    // Git takes anything before `://` for a scheme, and refuses this one.
+    if address.contains(bytesOf: "://") { return "" }
+    return bytes.prefix { $0 != UInt8(ascii: "/") }.contains(UInt8(ascii: ":")) ? "ssh" : "file"
+  }
+
+  private static func scheme(of bytes: [UInt8]) -> ArraySlice<UInt8> {
+    let isAlphanumeric = { (byte: UInt8) in
+      (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+        || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+    }
+    guard let first = bytes.first, isAlphanumeric(first) else { return [] }
+    return bytes.prefix { isAlphanumeric($0) || "+-.".utf8.contains($0) }
+  }
+
+  /// Returns a URL without percent encoding; nil if that is not UTF-8.
+  private static func decoded(_ url: String) -> String? {
+    var (rest, bytes) = (Array(url.utf8)[...], [UInt8]())
+    while let byte = rest.popFirst() {
+      let digits = String(decoding: rest.prefix(2), as: UTF8.self)
+      let isEncoded = byte == UInt8(ascii: "%") && digits.utf8.count == 2 && digits.allSatisfy(\.isHexDigit)
+      // Git does not decode NUL.
+      guard isEncoded, let value = UInt8(digits, radix: 16), value != 0 else {
+        bytes.append(byte)
+        continue
+      }
+      rest = rest.dropFirst(2)
+      bytes.append(value)
+    }
+    return String(validating: bytes, as: UTF8.self)
+  }
+}

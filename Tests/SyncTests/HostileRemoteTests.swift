@@ -1,0 +1,264 @@
+import Foundation
+import Glibc
+import Keyring
+import KeyringModel
+import Sync
+import TestSupport
+import Testing
+
+/// Tests remote repositories on this machine that came from an attacker together with the store, such as those of an
+/// archive or a memory stick (threats T50 and T51).
+@Suite("Hostile remotes", .serialized)
+struct HostileRemoteTests {
+  @Test func `a partial clone as the remote runs no program at sync`() throws {
+    let remote = try HostileRemote()
+    try remote.makePartialClone()
+    // The changed files are sent as differences from files that the remote lacks.
+    try remote.clones.replace(0, remote.item, "new")
+    #expect(throws: GitError.self) { try remote.clones.sync(0) }
+    #expect(!remote.isTriggered)
+    // The same push without keytree runs the program.
+    try remote.clones.open(0).update(remote.item, secret: .init(text: "newer"))
+    _ = try remote.clones.git(0, "commit", "-qam", "x")
+    try remote.spring(["push", "-q", remote.path, "HEAD:main"])
+    #expect(remote.isTriggered)
+  }
+
+  @Test func `a partial clone as the remote runs no program at clone`() throws {
+    let remote = try HostileRemote()
+    try remote.makePartialClone()
+    try remote.world.git(["config", "remote.origin.url", remote.path], in: remote.path)
+    let path = "\(remote.folder)/new"
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+    #expect(throws: GitError.self) {
+      try StoreClone(remote.path, branch: nil, to: path, git: remote.world.makeGit).fetch(asksPerson: false)
+    }
+    #expect(!remote.isTriggered)
+  }
+
+  @Test func `a repository from which the store borrows objects runs no program at sync`() throws {
+    let remote = try HostileRemote()
+    try remote.makePartialClone()
+    let objects = "\(remote.clones.paths[0])/.git/objects"
+    // A reference to an object that git would fetch.
+    let missing = String(repeating: "1", count: 40)
+    try Data("\(missing)\n".utf8).write(to: URL(fileURLWithPath: "\(remote.path)/refs/heads/missing"))
+    try Data("\(remote.path)/objects\n".utf8).write(to: URL(fileURLWithPath: "\(objects)/info/alternates"))
+    try remote.clones.add(1, "b.example", "me")
+    try remote.clones.sync(1)
+    try remote.spring(["fetch", "-q", remote.clones.hub])
+    #expect(remote.isTriggered, "plain git asks the other repository for its references")
+    remote.clear()
+    _ = try remote.clones.git(0, "config", "remote.origin.url", remote.clones.hub)
+    #expect(try remote.clones.sync(0).received == 1)
+    #expect(!remote.isTriggered)
+  }
+
+  /// Files of a remote, and their content.
+  static let files: [(name: String, content: String)] = [
+    ("objects/info/alternates", "/EVIL/objects\n"),
+    ("objects/info/http-alternates", "http://evil.example/\n"),
+    ("commondir", "/EVIL\n"), ("config.worktree", "[core]\n\tbare = true\n"), ("branches/x", "/EVIL\n"),
+    ("remotes/x", "URL: /EVIL\n"),
+  ]
+
+  @Test(arguments: files.indices)
+  func `a remote that refers to other repositories is refused by name`(index: Int) throws {
+    let (name, content) = Self.files[index]
+    let remote = try HostileRemote()
+    let url = URL(fileURLWithPath: "\(remote.clones.hub)/\(name)")
+    try FileManager.default.createDirectory(
+      at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+    try Data(content.replacing("/EVIL", with: remote.path).utf8).write(to: url)
+    #expect(throws: GitError.unsafeRemote(path: remote.clones.hub, entries: [name])) {
+      try remote.clones.sync(0)
+    }
+  }
+
+  @Test(arguments: [false, true])
+  func `a link or a pipe in a remote is refused by name`(isLink: Bool) throws {
+    let remote = try HostileRemote()
+    let path = "\(remote.clones.hub)/refs/heads/x"
+    #expect(unsafe (isLink ? symlink("/dev/null", path) : mkfifo(path, 0o600)) == 0)
+    #expect(throws: GitError.unsafeRemote(path: remote.clones.hub, entries: ["refs/heads/x"])) {
+      try remote.clones.sync(0)
+    }
+  }
+
+  /// Settings of a remote with which git runs a program or leaves the repository.
+  static let settings: [(key: String, value: String)] = [
+    ("core.hooksPath", "/EVIL"), ("core.alternateRefsCommand", "touch PWNED"), ("core.worktree", "/EVIL"),
+    ("core.fsmonitor", "touch PWNED"), ("extensions.partialClone", "x"), ("remote.x.promisor", "true"),
+    ("remote.x.uploadpack", "touch PWNED"), ("include.path", "/EVIL"),
+    ("gc.recentObjectsHook", "touch PWNED"),
+    ("uploadpack.packObjectsHook", "touch PWNED"), ("extensions.worktreeConfig", "true"),
+    ("receive.procReceiveRefs", "refs"), ("transfer.bundleURI", "true"), ("filter.x.smudge", "touch PWNED"),
+  ]
+
+  /// The ways to write the address of the remote, relative to the top of the work tree.
+  static let addresses: [@Sendable (HostileRemote) -> String] = [
+    { $0.clones.hub }, { String($0.clones.hub.dropLast(".git".count)) }, { "file://\($0.clones.hub)" },
+    { "file://host\($0.clones.hub)///" }, { "file://\($0.clones.hub.replacing("hub", with: "%68u%62"))" },
+    { _ in "../hub.git" }, { _ in "../link" }, { _ in "~/../hub" }, { _ in "mapped:hub.git" },
+  ]
+
+  @Test func `a setting of a remote is refused however its address is written`() throws {
+    let remote = try HostileRemote()
+    let (clones, home) = (remote.clones, try #require(remote.world.variables["HOME"]))
+    #expect(unsafe symlink(clones.hub, "\(remote.folder)/link") == 0)
+    try remote.world.git(["config", "--global", "url.\(remote.folder)/.insteadOf", "mapped:"])
+    #expect(FileManager.default.fileExists(atPath: "\(home)/.gitconfig"))
+    let mirror = "\(remote.folder)/mirror.git"
+    try remote.world.git(["clone", "-q", "--bare", clones.hub, mirror], in: remote.folder)
+    for (index, address) in Self.addresses.enumerated() {
+      for (key, value) in index == 0 ? Self.settings : [Self.settings[0]] {
+        for setting in ["url", "pushurl"] {
+          try remote.world.git(["push", "-q", mirror, "main"], in: clones.hub)
+          _ = try clones.git(0, "config", "remote.origin.url", mirror)
+          _ = try clones.git(0, "config", "remote.origin.\(setting)", address(remote))
+          try clones.replace(0, try clones.item(0, "a.example"), "new")
+          try remote.world.git(["config", "--file", "\(clones.hub)/config", key, value])
+          let error = GitError.unsafeRemote(path: clones.hub, entries: [key.lowercased()])
+          #expect(throws: error, "\(address(remote)), \(key)") { try clones.sync(0) }
+          try remote.world.git(["config", "--file", "\(clones.hub)/config", "--unset", key])
+          #expect(try clones.sync(0).sent > 0)
+          _ = try clones.git(0, "config", "--unset", "remote.origin.\(setting)")
+        }
+      }
+    }
+    #expect(!remote.isTriggered)
+  }
+
+  @Test func `a remote that is a file with the name of another repository is refused`() throws {
+    let remote = try HostileRemote()
+    // Git reads such a file of up to a mebibyte, and one with several names.
+    let path = "\(remote.folder)/file"
+    let padding = String(repeating: "\n", count: 200_000)
+    try Data("gitdir: \(remote.clones.hub)\(padding)".utf8).write(to: URL(fileURLWithPath: path))
+    #expect(unsafe link(path, "\(path)2") == 0)
+    _ = try remote.clones.git(0, "config", "remote.origin.url", path)
+    _ = try remote.clones.git(0, "fetch", "-q", "origin")
+    #expect(throws: GitError.unsafeRemote(path: path, entries: ["gitdir"])) { try remote.clones.sync(0) }
+  }
+
+  @Test func `the usual remotes on this machine are accepted`() throws {
+    let clones = try SyncClones()
+    for (key, value) in [
+      ("core.sharedRepository", "group"), ("receive.denyNonFastForwards", "true"), ("gc.auto", "0"),
+      ("receive.fsckObjects", "true"), ("uploadpack.allowFilter", "true"), ("http.receivepack", "true"),
+      ("remote.origin.url", "https://example.org/x"), ("receive.hideRefs", "refs/x"),
+    ] {
+      try clones.world.git(["config", key, value], in: clones.hub)
+    }
+    // Git's own template for a repository.
+    #expect(FileManager.default.fileExists(atPath: "\(clones.hub)/hooks"))
+    try clones.add(0, "a.example", "me")
+    #expect(try clones.sync(0).sent == 1)
+    // The work tree of another clone, and a bundle.
+    _ = try clones.git(1, "config", "remote.origin.url", "../store/.git")
+    #expect(try clones.sync(1).received == 1)
+    try clones.add(0, "b.example", "me")
+    try clones.sync(0)
+    let bundle = "\(clones.world.store.folder.path)/b.bundle"
+    _ = try clones.git(0, "bundle", "create", "-q", bundle, "main")
+    _ = try clones.git(1, "config", "remote.origin.url", bundle)
+    #expect(try clones.sync(1).received > 0)
+  }
+
+  /// Addresses for which git runs a program, and its name.
+  static let helpers = [
+    ("probe::x", "probe"), ("probe://host/x", "probe"), ("ext::touch PWNED", "ext"), ("fd::17/x", "fd"),
+    ("FILE:///x", "FILE"), ("ftp://127.0.0.1:1/x", "ftp"),
+  ]
+
+  @Test(arguments: helpers, ["url", "pushurl"])
+  func `sync runs no remote helper`(helper: (address: String, name: String), setting: String) throws {
+    let remote = try HostileRemote(helper: helper.name)
+    _ = try remote.clones.git(0, "config", "remote.origin.\(setting)", helper.address)
+    try remote.clones.replace(0, remote.item, "new")
+    #expect(throws: GitError.unsupportedTransport(name: helper.name)) { try remote.clones.sync(0) }
+    #expect(!remote.isTriggered)
+    if setting == "url" {
+      let path = "\(remote.folder)/new"
+      try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+      #expect(throws: GitError.unsupportedTransport(name: helper.name)) {
+        try StoreClone(helper.address, branch: nil, to: path, git: remote.world.makeGit)
+          .fetch(asksPerson: false)
+      }
+      #expect(!remote.isTriggered)
+    }
+  }
+
+  @Test func `the user's own configuration can allow a remote helper by name, and forbid any transport`()
+    throws
+  {
+    let remote = try HostileRemote(helper: "probe")
+    let clones = remote.clones
+    _ = try clones.git(0, "config", "remote.origin.url", "probe::x")
+    for (key, value) in [("protocol.allow", "always"), ("protocol.other.allow", "always")] {
+      try remote.world.git(["config", "--global", key, value])
+      #expect(throws: GitError.unsupportedTransport(name: "probe")) { try clones.sync(0) }
+    }
+    #expect(!remote.isTriggered)
+    try remote.world.git(["config", "--global", "protocol.probe.allow", "always"])
+    // The program only leaves its trace.
+    #expect(throws: GitError.self) { try clones.sync(0) }
+    #expect(remote.isTriggered)
+    _ = try clones.git(0, "config", "remote.origin.url", clones.hub)
+    #expect(try clones.sync(0).sent == 0)
+    try remote.world.git(["config", "--global", "protocol.file.allow", "never"])
+    #expect(throws: GitError.unsupportedTransport(name: "file")) { try clones.sync(0) }
+    try remote.world.git(["config", "--global", "--unset", "protocol.file.allow"])
+    try remote.world.git(["config", "--global", "protocol.allow", "never"])
+    #expect(throws: GitError.unsupportedTransport(name: "file")) { try clones.sync(0) }
+    // The configuration of the repository itself allows nothing.
+    _ = try clones.git(0, "config", "protocol.file.allow", "always")
+    #expect(throws: GitError.unsafeConfiguration(keys: ["protocol.file.allow"])) { try clones.sync(0) }
+  }
+}
+
+/// A store with a remote that an attacker can prepare.
+final class HostileRemote: Sendable {
+  let clones: SyncClones
+  let item: ItemRecord
+  var world: SyncWorld { clones.world }
+  var folder: String { world.store.folder.path }
+  /// The remote that the attacker prepares; the others are in `clones`.
+  var path: String { "\(folder)/evil.git" }
+
+  /// Creates the store with one item, which is in its remote.
+  ///
+  /// - Parameter helper: The name of a remote helper in `PATH` that leaves a trace.
+  init(helper: String? = nil) throws {
+    clones = try SyncClones()
+    item = try clones.add(0, "a.example", "me")
+    try clones.sync(0)
+    if let helper {
+      try FileManager.default.createDirectory(
+        atPath: "\(folder)/programs", withIntermediateDirectories: false)
+      try ExecutableFile.write(
+        "#!/bin/sh\ntouch '\(folder)/PWNED'\nexit 1\n", to: "\(folder)/programs/git-remote-\(helper)")
+    }
+  }
+
+  /// Makes the store's remote a repository that lacks all files and runs a program to fetch them.
+  func makePartialClone() throws {
+    try world.git(["config", "uploadpack.allowFilter", "true"], in: clones.hub)
+    try world.git(
+      ["clone", "-q", "--bare", "--filter=blob:none", "--no-local", "file://\(clones.hub)", path],
+      in: folder)
+    try world.git(["config", "uploadpack.allowFilter", "false"], in: clones.hub)
+    try world.git(
+      ["config", "remote.origin.uploadpack", "touch '\(folder)/PWNED'; git-upload-pack"], in: path)
+    _ = try clones.git(0, "config", "remote.origin.url", path)
+  }
+
+  var isTriggered: Bool { FileManager.default.fileExists(atPath: "\(folder)/PWNED") }
+
+  func clear() { _ = unsafe unlink("\(folder)/PWNED") }
+
+  /// Runs git as a user would who does not know of the traps; the result does not matter.
+  func spring(_ words: [String]) throws {
+    do { try world.git(words, in: clones.paths[0]) } catch is SyncWorld.GitFailed {}
+  }
+}
