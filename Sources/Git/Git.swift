@@ -149,16 +149,23 @@ package struct Git: Sendable {
   /// it.
   package static let listMemoryLimit = 256 << 20
 
+  /// The memory limit in bytes for a list that is created in another way if it is too long: some hundred thousand
+  /// files.
+  package static let shortListMemoryLimit = 64 << 20
+
   /// Runs a command that prints records, each terminated by NUL.
   ///
-  /// - Parameter limit: The limit on its output in bytes.
+  /// - Parameters:
+  ///   - limit: The limit on its output in bytes.
+  ///   - memoryLimit: The memory limit in bytes.
   /// - Returns: The records, without NUL.
   /// - Throws: The errors of `run`.
   package func records(
-    _ arguments: [String], input: [UInt8] = [], limit: Int = listLimit
+    _ arguments: [String], input: [UInt8] = [], limit: Int = listLimit,
+    memoryLimit: Int = listMemoryLimit
   ) throws -> [ArraySlice<UInt8>] {
     var git = self
-    git.memoryLimit = Self.listMemoryLimit
+    git.memoryLimit = memoryLimit
     return try git.run(arguments, input: input, limit: limit).split(separator: 0)
   }
 
@@ -185,6 +192,7 @@ package struct Git: Sendable {
   /// - Parameters:
   ///   - arguments: The command and its arguments as typed by the user.
   ///   - place: The folder to start in.
+  ///   - connection: The options with which git may connect to other repositories; nil if it may not.
   ///   - pager: The pager for long output; nil if the output does not go to a terminal.
   /// - Returns: The exit status of git; 128 plus the signal number if a signal ended it, as in a shell.
   /// - Throws: `notInstalled`, `process`.
@@ -192,7 +200,6 @@ package struct Git: Sendable {
     _ arguments: [[UInt8]], in place: String, connection: [String]?, pager: String?
   ) throws -> Int32 {
     guard let program else { throw GitError.notInstalled }
-  ///   - connection: The options with which git may connect to other repositories; nil if it may not.
     var environment = GitOptions.environmentForPerson(outerEnvironment, connects: connection != nil)
     environment.set("GIT_CEILING_DIRECTORIES", to: Self.parent(of: folder))
     if let pager { environment.set("GIT_PAGER", to: pager) }

@@ -61,7 +61,7 @@ package enum GitError: Error, Equatable, Sendable {
   }
 
   /// True if a list was too long to be created or read.
-  var isAboutLength: Bool {
+  package var isAboutLength: Bool {
     switch self {
     case .process(let error): if case .tooMuchOutput = error { true } else { false }
     case .tooMuchMemory: true
@@ -70,7 +70,7 @@ package enum GitError: Error, Equatable, Sendable {
   }
 
   /// True if git is not run because of a remote.
-  var isAboutRemote: Bool {
+  package var isAboutRemote: Bool {
     switch self {
     case .unsafeConfiguration, .unsafeRemote, .unsupportedTransport, .unsupportedAddress: true
     default: false

@@ -63,7 +63,7 @@ package enum GitOptions {
   ]
 
   /// Returns the options for settings.
-  static func settings(_ list: [(String, String)]) -> [String] {
+  package static func settings(_ list: [(String, String)]) -> [String] {
     list.flatMap { ["-c", "\($0)=\($1)"] }
   }
 

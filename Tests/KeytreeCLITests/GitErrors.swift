@@ -29,7 +29,9 @@ enum GitErrors {
 
   private static let synchronizing: [(any ReportableError, ExitCode)] = [
     (GitError.unmerged(paths: [evil, "b"]), .gitFailed), (GitError.unmerged(paths: [evil]), .gitFailed),
-    (SyncError.unsafePath(evil), .damaged), (SyncError.bothChanged([evil]), .gitFailed),
+    (SyncError.tooManyFiles(commit: evil, folder: evil), .damaged),
+    (SyncError.tooManyFiles(commit: evil, folder: ""), .damaged), (SyncError.unsafePath(evil), .damaged),
+    (SyncError.bothChanged([evil]), .gitFailed),
     (SyncError.policiesDiverged, .gitFailed),
     (SyncError.cannotReapply(.badSignature), .policyNotTrusted),
     (SyncError.uncommitted(Array(repeating: evil, count: 7)), .gitFailed),

@@ -98,7 +98,8 @@ struct HostileRemoteTests {
   /// The ways to write the address of the remote, relative to the top of the work tree.
   static let addresses: [@Sendable (HostileRemote) -> String] = [
     { $0.clones.hub }, { String($0.clones.hub.dropLast(".git".count)) }, { "file://\($0.clones.hub)" },
-    { "file://host\($0.clones.hub)///" }, { "file://\($0.clones.hub.replacing("hub", with: "%68u%62"))" },
+    { "file://host\($0.clones.hub.dropLast(4))///" }, { "\($0.clones.hub.dropLast(4))//" },
+    { "file://\($0.clones.hub.replacing("hub", with: "%68u%62"))" },
     { _ in "../hub.git" }, { _ in "../link" }, { _ in "~/../hub" }, { _ in "mapped:hub.git" },
   ]
 

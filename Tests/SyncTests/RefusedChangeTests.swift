@@ -92,6 +92,24 @@ import Testing
     #expect(try keyring.text(of: clones.item(1, "a.example")) == "new")
     try clones.expectSound(1)
   }
+
+  @Test func `a key file of a stranger is refused by name, and does not stay in any clone`() throws {
+    let clones = try SyncClones()
+    try clones.add(0, "a.example", "me")
+    for clone in [0, 1] { try clones.sync(clone) }
+    let file = StoreLayout.keyFile(EngineDouble.fingerprint(9))
+    try clones.push("100644", file, "a key")
+    try clones.add(0, "b.example", "me")
+    let report = try clones.sync(0)
+    #expect(report.refused.map(\.path) == [file])
+    #expect(report.refused.map(\.reason) == [.file(.stranger)])
+    #expect(try clones.sync(1).refused.isEmpty)
+    for clone in [0, 1] {
+      #expect(!FileManager.default.fileExists(atPath: "\(clones.paths[clone])/\(file)"))
+      try clones.expectSound(clone)
+    }
+    try clones.expectEqual()
+  }
 }
 
 extension SyncClones {

@@ -12,7 +12,8 @@ struct RemoteAddressTests {
     ("https://host/x", "https"),
     ("ftp://host/x", "ftp"), ("FILE:///x", "FILE"), ("ext::touch x", "ext"), ("fd::17", "fd"),
     ("a+b.c-1::", "a+b.c-1"),
-    ("1x::y", "1x"), ("::x", ""), ("x/y://z", ""), ("://x", ""), ("-x::y", "ssh"),
+    ("1x::y", "1x"), ("::x", ""), ("ssh::x", ""), ("file::/x", ""), ("https::x", ""), ("FILE::/x", "FILE"),
+    ("x/y://z", ""), ("://x", ""), ("-x::y", "ssh"),
   ]
 
   @Test(arguments: transports)

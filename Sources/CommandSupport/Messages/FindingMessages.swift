@@ -113,6 +113,8 @@ extension StrayReason {
     case .executable: "an executable file"
     case .tooLarge: "it is larger than the limit for files of its kind"
     case .obstructed: "another file exists at its path"
+    case .tooManyFiles: "a folder that expands to too many files"
+    case .stranger: "no person in the policy has this key"
     case .notAllowed: "it is not part of a store, and the policy does not allow it"
     }
   }

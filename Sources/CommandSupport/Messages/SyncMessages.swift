@@ -9,11 +9,13 @@ extension RefusedChange {
       switch reason {
       case .record(let fault): fault.message
       case .file(let reason): reason.message
+      case .executable: "no file of a store is executable; its content is received"
       case .tooLarge(let size, let limit): "it has \(size) bytes, and the limit is \(limit)"
       case .needed: "it was removed, but a store cannot be read without it"
       case .policy(let error): error.message
       }
-    return "keytree: warning: refused \(path): \(words)"
+    let object = reason == .executable ? "the executable permission of \(path)" : path
+    return "keytree: warning: refused \(object): \(words)"
   }
 }
 
@@ -34,6 +36,14 @@ extension ErrorReport {
         hint:
           "a push may contain files that are crafted to exhaust memory; `keytree git log --stat` shows the author"
       )
+    case .tooManyFiles(let commit, let folder):
+      self.init(
+        .damaged,
+        "nothing was received: \(folder.isEmpty ? "a folder" : "the folder \(folder)") of the commit \(commit) expands "
+          + "to too many files",
+        hint:
+          "`keytree git log -1 \(commit)` shows the author; remove the folder with a new commit, or the commit from "
+          + "the server")
     case .notAllowed(let files):
       let names = files.map(\.path)
       let name = names.first ?? "NAME"

@@ -129,6 +129,10 @@ public enum StrayReason: String, Sendable, Equatable {
   case tooLarge
   /// A file whose path is taken by another file.
   case obstructed
+  /// A folder that names far more files than its size in the history allows.
+  case tooManyFiles
+  /// The key file of no person in the policy.
+  case stranger
 }
 
 /// The result of a check.

@@ -47,8 +47,9 @@ enum CloneCommand: Command {
     let isNew = RealPath.of(path) == nil
     try StoreFolder.makeFolder(path)
     guard let real = RealPath.of(path) else { throw KeyringError.noStore(path: path) }
+    let executables: [RefusedChange]
     do {
-      try clone(address(url), to: real, call)
+      executables = try clone(address(url), to: real, call)
     } catch {
       // The folder was empty or did not exist before, so its whole content comes from this command.
       FolderRemoval.removeContent(of: real)
@@ -56,6 +57,7 @@ enum CloneCommand: Command {
       throw error
     }
     call.console.say("Cloned the store to \(path).")
+    for file in executables { call.console.complain(file.warning) }
     let trust: Trust
     do {
       trust = try Trust(at: path, host: host)
@@ -81,13 +83,16 @@ enum CloneCommand: Command {
         "run \(JoinHint.trustCommand(folder)) to accept them; until then nothing can be decrypted or changed")
   }
 
-  private static func clone(_ url: String, to path: String, _ call: CommandCall) throws {
+  /// Clones the store, and returns the files whose executable permission was not received.
+  private static func clone(
+    _ url: String, to path: String, _ call: CommandCall
+  ) throws -> [RefusedChange] {
     let clone = StoreClone(url, branch: call.arguments.text(branch), to: path, git: call.git(in:))
     try clone.fetch(asksPerson: call.mayAsk)
     let found = try Repository.around(store: path, git: call.git(in:))
     guard let repository = found, repository.prefix.isEmpty else { throw GitError.notARepository(path: path) }
     try call.setUp(repository)
-    try clone.checkOut(repository)
+    return try clone.checkOut(repository)
   }
 
   private static func text(_ index: Int, _ call: CommandCall) throws -> String? {

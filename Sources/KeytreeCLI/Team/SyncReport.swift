@@ -67,7 +67,9 @@ struct SyncReport {
     func by(_ committer: String?) -> String {
       committer.map { " (committed by \(ErrorReport.quoteCompact($0)))" } ?? ""
     }
-    return report.refused.map { "\($0.warning)\(by($0.committer))" }
+    return report.refused.map { change in
+      "\(change.warning)\(change.commit.map { " in commit \($0)" } ?? "")\(by(change.committer))"
+    }
       + foreignFiles(by)
       + report.olderVersions.map { record in
         "keytree: warning: an older version of \(record.reference.text) became a conflict copy"

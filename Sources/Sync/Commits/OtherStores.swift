@@ -10,7 +10,11 @@ extension Repository {
   /// - Returns: Paths relative to the top of the work tree; the top itself is the empty path.
   /// - Throws: The errors of `Git.run`.
   package func otherStores() throws -> [String] {
-    let names = try policyNames(["ls-files", "-z", "--cached"])
+    var git = git
+    git.takesPathsLiterally = false
+    let patterns = [StoreLayout.policy, StoreLayout.policySignature].map { ":(top,glob)**/\($0)" }
+    let listed = try git.records(["ls-files", "-z", "--cached", "--"] + patterns)
+    let names = policyNames(listed.map { String(decoding: $0, as: UTF8.self) })
     return names.policies.intersection(names.signatures).subtracting([ownFolder]).sorted().filter { folder in
       // A clone does not check out files that were pushed into the store's own folder and do not belong there.
       Self.exists("\(top)/\(Self.path(folder, StoreLayout.policy))")
@@ -24,14 +28,14 @@ extension Repository {
   ///   - commit: The commit.
   ///   - base: The commit whose files were already checked; nil for none.
   /// - Returns: Paths relative to the top of the work tree, sorted.
-  /// - Throws: The errors of `Git.run`.
+  /// - Throws: `tooManyFiles`; the errors of `Git.run`.
   package func otherStores(in commit: String, since base: String?) throws -> [String] {
     // All folders are within the store.
     if prefix.isEmpty { return [] }
     let start = if let base { base } else { try hash().emptyTree }
-    let changed = try policyNames([
-      "diff-tree", "-r", "-z", "--name-only", "--no-renames", "--diff-filter=d", start, commit,
-    ])
+    let changes = try TreeDifference(from: start, to: commit, in: git)
+    try changes.requireAllFiles(outside: prefix)
+    let changed = policyNames(changes.entries.filter { $0.value.name != nil }.keys)
     let folders = changed.policies.union(changed.signatures).subtracting([ownFolder])
       .filter { !"\($0)/".hasPrefix(prefix) }.sorted()
     // Possibly only one of the two files has changed, so both are looked up. More folders than the limit are refused
@@ -75,18 +79,11 @@ extension Repository {
     folder.isEmpty ? name : "\(folder)/\(name)"
   }
 
-  /// Returns the folders that contain policies and signatures of policies, according to the output of a git command.
-  private func policyNames(
-    _ command: [String]
-  ) throws -> (policies: Set<String>, signatures: Set<String>) {
-    var git = git
-    git.takesPathsLiterally = false
-    // A tree of one kilobyte can name millions of files, even if none of them matches.
-    git.timeout = .seconds(20)
-    let patterns = [StoreLayout.policy, StoreLayout.policySignature].map { ":(top,glob)**/\($0)" }
+  /// Returns the folders that contain policies and signatures of policies, according to a list of files.
+  private func policyNames(_ paths: some Sequence<String>) -> (policies: Set<String>, signatures: Set<String>)
+  {
     var found: (policies: Set<String>, signatures: Set<String>) = ([], [])
-    for record in try git.records(command + ["--"] + patterns) {
-      let path = String(decoding: record, as: UTF8.self)
+    for path in paths {
       let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ""
       if path == Self.path(folder, StoreLayout.policy) { found.policies.insert(folder) }
       if path == Self.path(folder, StoreLayout.policySignature) { found.signatures.insert(folder) }

@@ -17,6 +17,8 @@ package struct RefusedChange: Sendable, Equatable {
     case record(RecordProblem)
     /// The file may not be in the store.
     case file(StrayReason)
+    /// The file of the store may not be executable. Its content is accepted.
+    case executable
     /// The file is larger than the limit.
     case tooLarge(size: Int, limit: Int)
     /// The remote has removed the file, and no store can be read without it.
@@ -31,6 +33,8 @@ package struct RefusedChange: Sendable, Equatable {
   package let reason: Reason
   /// The committer of the change; nil if unknown.
   package var committer: String?
+  /// The abbreviated name of the commit of a folder with too many files; nil for other changes.
+  package var commit: String?
 
   /// Creates a refused change without a committer.
   package init(path: String, reason: Reason) { (self.path, self.reason) = (path, reason) }

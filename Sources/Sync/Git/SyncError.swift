@@ -8,6 +8,9 @@ package enum SyncError: Error, Equatable, Sendable {
   case unsafePath(String)
   /// Files of the remote are far larger than their compressed size in the repository.
   case tooLarge(size: Int, limit: Int)
+  /// A folder of a commit, outside the store or in a new clone, names far more files than its size in the repository
+  /// allows; the path of the folder relative to the top, empty if it is not known.
+  case tooManyFiles(commit: String, folder: String)
   /// The local commits contain files that are not allowed in a store.
   case notAllowed([RefusedChange])
   /// Files that are not items, such as a policy or a README, were changed on both sides.

@@ -62,6 +62,8 @@ package struct TreeMerge {
     refusedFiles =
       try refused
       + changes.refuseLosses(of: keyring.policy.activePeople, below: prefix, after: refused, objects)
+      + changes.refuseStrangers(besides: Set(keyring.policy.people.keys), below: prefix, objects)
+      + changes.executables(below: prefix)
     self.theirs = Side(commit: theirs, changes: changes)
     (self.keyring, self.judge) = (keyring, judge)
   }

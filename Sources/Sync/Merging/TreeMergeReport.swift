@@ -49,7 +49,11 @@ extension TreeMerge {
   /// Sets the committers of refused changes, of deletions, and of files of other programs.
   func nameCommitters(_ result: inout MergedFiles) throws {
     for index in result.refused.indices.prefix(Self.namedLimit) {
-      result.refused[index].committer = try committer(of: result.refused[index].path)
+      let change = result.refused[index]
+      result.refused[index].committer = try committer(of: change.path)
+      if change.reason == .file(.tooManyFiles) {
+        result.refused[index].commit = try lastCommit(of: [change.path], format: "%h")
+      }
     }
     for index in result.deletions.indices.prefix(Self.namedLimit) {
       let path = ItemFiles.recordFile(result.deletions[index].record.path)
@@ -83,8 +87,13 @@ extension TreeMerge {
   }
 
   private func committer(of files: [String], _ options: String...) throws -> String? {
+    try lastCommit(of: files, format: "%cn <%ce>", options)
+  }
+
+  /// Returns a line about the last commit of the remote's side that changed some files; nil if none did.
+  private func lastCommit(of files: [String], format: String, _ options: [String] = []) throws -> String? {
     let output = try repository.git.run(
-      ["log", "-1", "--format=%cn <%ce>"] + options + ["\(ours.commit)..\(theirs.commit)", "--"]
+      ["log", "-1", "--format=\(format)"] + options + ["\(ours.commit)..\(theirs.commit)", "--"]
         + files.map { prefix + $0 })
     let line = String(decoding: output, as: UTF8.self).split(separator: "\n").first
     return line.map(String.init)

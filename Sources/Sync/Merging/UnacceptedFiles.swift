@@ -19,11 +19,12 @@ struct UnacceptedFiles {
   ///   - old: The local commit, which is an ancestor of the other one.
   ///   - new: The commit of the remote.
   ///   - repository: The repository of the store.
-  /// - Throws: The errors of `Git.run`.
+  /// - Throws: `tooManyFiles`; the errors of `Git.run`.
   init(from old: String, to new: String, in repository: Repository) throws {
     self.repository = repository
     objects = ObjectReader(git: repository.git)
     changes = try TreeDifference(from: old, to: new, in: repository.git)
+    try changes.requireAllFiles()
   }
 
   /// Returns the changed files.

@@ -92,20 +92,26 @@ package struct StoreClone {
   /// Checks out only the files of the store. The user has not accepted a policy yet that could allow more files.
   ///
   /// - Parameter repository: The clone, with Keytree's attributes.
-  /// - Throws: `noStoreInClone`; the errors of `Git.run`.
-  package func checkOut(_ repository: Repository) throws {
+  /// - Returns: The files whose executable permission was not received.
+  /// - Throws: `noStoreInClone`; `tooManyFiles`; the errors of `Git.run`.
+  package func checkOut(_ repository: Repository) throws -> [RefusedChange] {
     let head = try repository.git.commit("HEAD")
     guard let head else { throw SyncError.noStoreInClone(url: url) }
     let policy = "\(head):\(StoreLayout.policy)"
     guard try ObjectReader(git: repository.git).names(of: [policy])[policy] != nil else {
       throw SyncError.noStoreInClone(url: url)
     }
-    // Limits the number of files before git's index is filled with them.
-    _ = try repository.git.records(["ls-tree", "-r", "-z", "--name-only", "HEAD"])
-    try repository.checkOut(only: AllowedFiles(beside: nil))
+    do {
+      // Limits the number of files before git's index is filled with them.
+      _ = try repository.git.records(["ls-tree", "-r", "-z", "--name-only", "HEAD"])
+    } catch let error as GitError where error.isAboutLength {
+      throw SyncError.tooManyFiles(commit: head, folder: "")
+    }
+    let executables = try repository.checkOut(only: AllowedFiles(beside: nil))
     if let remote = try Remote.find(in: repository) {
       try repository.git.run(["update-ref", remote.seen, head])
     }
+    return executables
   }
 
 }

@@ -6,14 +6,15 @@ extension Repository {
   /// index contains the withheld files, too, so that a commit does not remove them.
   ///
   /// - Parameter allowed: The files that are allowed in the work tree.
+  /// - Returns: The files whose executable permission was not received.
   /// - Throws: `tooLarge` if the total size of the files is far larger than their size in the repository; the errors of
   ///   `Git.run`.
-  func checkOut(only allowed: AllowedFiles) throws {
+  func checkOut(only allowed: AllowedFiles) throws -> [RefusedChange] {
     _ = try git.run(["read-tree", "HEAD"])
     let entries = try indexEntries(below: prefix)
     let infos = try ObjectReader(git: git).infos(of: Set(entries.map(\.name)))
     var withheld: [UInt8] = []
-    var executable: [UInt8] = []
+    var executables: [String] = []
     var placed: [String: ObjectReader.Info] = [:]
     for entry in entries {
       let path = String(validating: entry.path, as: UTF8.self)
@@ -24,7 +25,7 @@ extension Repository {
         withheld += entry.path + [0]
         continue
       }
-      if reason == .executable { executable += entry.path + [0] }
+      if reason == .executable { executables.append(path) }
       // Shards are not counted. They differ little from their previous versions, so they take little space in the
       // repository.
       if !path.hasPrefix("\(StoreLayout.index)/") { placed[entry.name] = info }
@@ -33,10 +34,12 @@ extension Repository {
     if !withheld.isEmpty {
       try git.run(["update-index", "--skip-worktree", "-z", "--stdin"], input: withheld)
     }
-    if !executable.isEmpty {
-      try git.run(["update-index", "--chmod=-x", "-z", "--stdin"], input: executable)
+    if !executables.isEmpty {
+      try git.run(
+        ["update-index", "--chmod=-x", "-z", "--stdin"], input: executables.flatMap { Array($0.utf8) + [0] })
     }
     try git.run(["checkout-index", "--all", "--index", "--quiet"])
+    return executables.sorted().map { RefusedChange(path: $0, reason: .executable) }
   }
 
   /// Returns the paths of the files that are withheld from the work tree, relative to its top.

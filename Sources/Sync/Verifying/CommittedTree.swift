@@ -25,28 +25,55 @@ struct CommittedTree {
   ///   - allowed: The files that are allowed in the store.
   /// - Throws: The errors of `Git.run`.
   init(of commit: String, in repository: Repository, _ allowed: AllowedFiles) throws {
+    var placed: [(path: String, name: String)] = []
+    for file in try Self.files(of: commit, in: repository) {
+      let path = String(validating: file.path, as: UTF8.self)
+      if let reason = file.mode.map({ allowed.reason(path, mode: $0) }) ?? .tooManyFiles {
+        let shown = path ?? String(decoding: file.path, as: UTF8.self)
+        findings.append(
+          Finding(file.mode == nil ? allowed.strayFolder(of: shown) : shown, .stray(reason)))
+      } else if let path {
+        placed.append((path, file.name))
+      }
+    }
+    let sizes = try ObjectReader(git: repository.git).sizes(of: Set(placed.map(\.name)))
+    for (path, name) in placed {
+      guard let size = sizes[name] else { throw GitError.unexpectedOutput(command: "cat-file") }
+      let limit = StoreLayout.sizeLimit(of: path)
+      if size > limit { findings.append(Finding(path, .damaged(.tooLarge(limit: limit)))) }
+      entries.append(Entry(path: path, name: name, size: size))
+    }
+  }
+
+  /// Returns the files of the store: the path in the store, the mode and the object name. A folder that names too many
+  /// files, which are not listed, has no mode.
+  private static func files(
+    of commit: String, in repository: Repository
+  ) throws -> [(path: ArraySlice<UInt8>, mode: String?, name: String)] {
     let prefix = repository.prefix
-    let records: [ArraySlice<UInt8>] = try repository.git.records(
-      ["ls-tree", "-r", "-l", "-z", "--full-tree", commit, "--"] + (prefix.isEmpty ? [] : [prefix]))
-    for record in records {
-      // `<mode> <type> <name> <size>`, a tab, and the path.
+    let records: [ArraySlice<UInt8>]
+    do {
+      records = try repository.git.records(
+        ["ls-tree", "-r", "-z", "--full-tree", commit, "--"] + (prefix.isEmpty ? [] : [prefix]))
+    } catch let error as GitError where error.isAboutLength {
+      let walk = try TreeWalk(from: repository.hash().emptyTree, to: commit, in: repository.git)
+      let files = walk.entries.compactMap { path, entry in
+        entry.name.map { (path: path, mode: String?.some(entry.mode), name: $0) }
+      }
+      return (files + walk.skipped.map { (path: $0, mode: nil, name: "") })
+        .filter { $0.path.starts(with: prefix.utf8) }
+        .map { ($0.path.dropFirst(prefix.utf8.count), $0.mode, $0.name) }
+    }
+    return try records.map { record in
+      // `<mode> <type> <name>`, a tab, and the path.
       guard let tab = record.firstIndex(of: UInt8(ascii: "\t")) else {
         throw GitError.unexpectedOutput(command: "ls-tree")
       }
       let words = record[..<tab].split(separator: UInt8(ascii: " ")).map {
         String(decoding: $0, as: UTF8.self)
       }
-      guard words.count == 4 else { throw GitError.unexpectedOutput(command: "ls-tree") }
-      let bytes = record[(tab + 1)...].dropFirst(prefix.utf8.count)
-      let path = String(validating: bytes, as: UTF8.self)
-      if let reason = allowed.reason(path, mode: words[0]) {
-        findings.append(Finding(path ?? String(decoding: bytes, as: UTF8.self), .stray(reason)))
-      } else if let path {
-        let size = Int(words[3]) ?? .max
-        let limit = StoreLayout.sizeLimit(of: path)
-        if size > limit { findings.append(Finding(path, .damaged(.tooLarge(limit: limit)))) }
-        entries.append(Entry(path: path, name: words[2], size: size))
-      }
+      guard words.count == 3 else { throw GitError.unexpectedOutput(command: "ls-tree") }
+      return (record[(tab + 1)...].dropFirst(prefix.utf8.count), words[0], words[2])
     }
   }
 }

@@ -6,6 +6,8 @@ internal import Subprocess
 struct IncomingUnexpectedFiles {
   /// The findings, one for each path and commit.
   private(set) var findings: [Finding] = []
+  /// The commits and paths of the findings.
+  private var seen: Set<String> = []
 
   /// The number of commits that one process checks, unless the combined list is too long.
   private static let pieceSize = 256
@@ -34,8 +36,12 @@ struct IncomingUnexpectedFiles {
         [
           "diff-tree", "--stdin", "-r", "-m", "--root", "-z", "--raw", "--no-renames", "--full-index",
           "--diff-filter=d", "--no-textconv",
-        ], input: Array(commits.map { "\($0)\n" }.joined().utf8))
-    } catch let error as GitError where error.isAboutLength && commits.count > 1 {
+        ], input: Array(commits.map { "\($0)\n" }.joined().utf8), memoryLimit: Git.shortListMemoryLimit)
+    } catch let error as GitError where error.isAboutLength {
+      guard commits.count > 1 else {
+        for commit in commits { try walk(commit, in: repository, allowedFiles(commit)) }
+        return
+      }
       // An import or a change of a group can change every item, so the commits are checked in two halves.
       let middle = commits.startIndex + commits.count / 2
       try look(at: commits[..<middle], in: repository, allowedFiles)
@@ -44,7 +50,6 @@ struct IncomingUnexpectedFiles {
     }
     var commit = ""
     var allowed = AllowedFiles(beside: nil)
-    var seen: Set<String> = []
     var index = fields.startIndex
     while index < fields.endIndex {
       // `:<old mode> <mode> <old name> <name> <status>`, and then the path; otherwise the name of the next commit.
@@ -58,17 +63,50 @@ struct IncomingUnexpectedFiles {
       guard words.count == 5, index + 1 < fields.endIndex else {
         throw GitError.unexpectedOutput(command: "diff-tree")
       }
-      let bytes = fields[index + 1]
-      index += 2
-      let path = String(validating: bytes, as: UTF8.self)
-      guard bytes.starts(with: repository.prefix.utf8) else { continue }
-      let inStore = path.map { String($0.dropFirst(repository.prefix.count)) }
       let mode = String(decoding: words[1], as: UTF8.self)
-      guard let reason = allowed.reason(inStore, mode: mode) else { continue }
-      let shown = inStore ?? String(decoding: bytes, as: UTF8.self)
-      // A merge is compared with each of its parents, so the same path can occur several times.
-      guard seen.insert("\(commit) \(shown)").inserted else { continue }
-      findings.append(Finding(shown, .stray(reason), commit: commit))
+      look(at: fields[index + 1], mode: mode, in: commit, below: repository.prefix, allowed)
+      index += 2
+    }
+  }
+
+  private mutating func look(
+    at bytes: ArraySlice<UInt8>, mode: String, in commit: String, below prefix: String,
+    _ allowed: AllowedFiles
+  ) {
+    guard bytes.starts(with: prefix.utf8) else { return }
+    let path = String(validating: bytes, as: UTF8.self).map { String($0.dropFirst(prefix.count)) }
+    guard let reason = allowed.reason(path, mode: mode) else { return }
+    report(path ?? String(decoding: bytes, as: UTF8.self), reason, in: commit)
+  }
+
+  private mutating func report(_ path: String, _ reason: StrayReason, in commit: String) {
+    // A merge is compared with each of its parents, so the same path can occur several times.
+    guard seen.insert("\(commit) \(path)").inserted else { return }
+    findings.append(Finding(path, .stray(reason), commit: commit))
+  }
+
+  /// Looks at a commit that names too many files for git.
+  private mutating func walk(_ commit: String, in repository: Repository, _ allowed: AllowedFiles) throws {
+    let list = try repository.git.run(["rev-list", "--max-count=1", "--parents", commit])
+    let parents = String(decoding: list, as: UTF8.self).split(whereSeparator: \.isWhitespace).dropFirst()
+    let bases = parents.isEmpty ? [try repository.hash().emptyTree] : parents.map(String.init)
+    for base in bases {
+      var changes = try TreeDifference(walkingFrom: base, to: commit, in: repository.git)
+      let folders = changes.folders.filter { $0.hasPrefix(repository.prefix) }
+      for folder in folders {
+        let path = String(folder.dropFirst(repository.prefix.count))
+        report(allowed.strayFolder(of: path), .tooManyFiles, in: commit)
+      }
+      if folders.count == changes.folders.count {
+        // The files that are listed of these folders are not reported one by one.
+        _ = try changes.refuseFolders(outside: allowed, below: repository.prefix)
+      }
+      for (path, entry) in changes.entries where entry.name != nil {
+        look(at: Array(path.utf8)[...], mode: entry.mode, in: commit, below: repository.prefix, allowed)
+      }
+      for path in changes.unreadable {
+        look(at: path, mode: "100644", in: commit, below: repository.prefix, allowed)
+      }
     }
   }
 }

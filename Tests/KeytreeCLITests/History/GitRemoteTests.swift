@@ -68,6 +68,26 @@ struct GitRemoteTests {
     #expect(try world.program.run(["git", "fetch", "--all"]).status == 0)
   }
 
+  /// Configurations in which a remote has no address, so that git uses its name as one.
+  static let unnamed = [
+    ["remote.../hub.git.fetch", "refs/heads/*:refs/x/*"], ["remote.../hub.git.pushurl", "/nowhere"],
+    ["branch.main.remote", "../hub.git"], ["branch.main.pushRemote", "../hub"],
+    ["remote.pushDefault", "../hub"],
+  ]
+
+  @Test(arguments: unnamed)
+  func `a remote whose name is its address is checked, too`(setting: [String]) throws {
+    let world = try World()
+    try world.program.git(["remote", "remove", "origin"])
+    try world.program.git(["config"] + setting)
+    try world.program.git(["config", "--file", "\(world.hub)/config", "core.hooksPath", "/x"])
+    for command in [["fetch", "--all"], ["push"]] {
+      let outcome = try world.program.run(["git"] + command)
+      #expect(
+        outcome.status == 11 && outcome.errors.contains("core.hookspath"), "\(command): \(outcome.errors)")
+    }
+  }
+
   @Test func `no git command runs a remote helper, and the message says how to allow one`() throws {
     let world = try World()
     let programs = "\(world.program.folder)/programs"

@@ -4,7 +4,7 @@ internal import KeyringModel
 /// The files that differ between two commits.
 struct TreeDifference {
   /// A file that differs.
-  struct Entry {
+  struct Entry: Equatable {
     /// The git mode of the old file; `000000` if there is none.
     let oldMode: String
     /// The git mode of the new file.
@@ -19,6 +19,11 @@ struct TreeDifference {
   private(set) var entries: [String: Entry] = [:]
   /// The paths of new or changed files that are not UTF-8.
   private(set) var unreadable: [ArraySlice<UInt8>] = []
+  /// The new or changed folders that name too many files, so that these are not listed; relative to the top of the
+  /// tree. Invalid UTF-8 is replaced.
+  private(set) var folders: [String] = []
+  /// The name of the new commit.
+  private let commit: String
 
   /// Compares the commits with git.
   ///
@@ -28,8 +33,16 @@ struct TreeDifference {
   ///   - git: Git in the repository.
   /// - Throws: The errors of `Git.run`.
   init(from old: String, to new: String, in git: Git) throws {
-    let fields: [ArraySlice<UInt8>] = try git.records(
-      ["diff-tree", "-r", "-z", "--raw", "--no-renames", "--full-index", "--no-textconv", old, new, "--"])
+    commit = new
+    let fields: [ArraySlice<UInt8>]
+    do {
+      fields = try git.records(
+        ["diff-tree", "-r", "-z", "--raw", "--no-renames", "--full-index", "--no-textconv", old, new, "--"],
+        memoryLimit: Git.shortListMemoryLimit)
+    } catch let error as GitError where error.isAboutLength {
+      try walk(from: old, to: new, in: git)
+      return
+    }
     var index = fields.startIndex
     while index + 1 < fields.endIndex {
       // `:<old mode> <mode> <old name> <name> <status>`, followed by the path.
@@ -38,15 +51,62 @@ struct TreeDifference {
         throw GitError.unexpectedOutput(command: "diff-tree")
       }
       let isGone = words[3].allSatisfy { $0 == "0" }
-      if let path = String(validating: fields[index + 1], as: UTF8.self) {
-        entries[path] = Entry(
+      add(
+        Entry(
           oldMode: String(words[0]), mode: String(words[1]), oldName: String(words[2]),
-          name: isGone ? nil : String(words[3]))
-      } else if !isGone {
-        unreadable.append(fields[index + 1])
-      }
+          name: isGone ? nil : String(words[3])), at: fields[index + 1])
       index += 2
     }
+  }
+
+  /// Compares trees that may name millions of files.
+  init(walkingFrom old: String, to new: String, in git: Git) throws {
+    commit = new
+    try walk(from: old, to: new, in: git)
+  }
+
+  private mutating func walk(from old: String, to new: String, in git: Git) throws {
+    let walk = try TreeWalk(from: old, to: new, in: git)
+    for (path, entry) in walk.entries { add(entry, at: path[...]) }
+    folders = walk.skipped.map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  private mutating func add(_ entry: Entry, at path: ArraySlice<UInt8>) {
+    if let text = String(validating: path, as: UTF8.self) {
+      entries[text] = entry
+    } else if entry.name != nil {
+      unreadable.append(path)
+    }
+  }
+
+  /// Throws an error if the files of a folder are not listed.
+  ///
+  /// - Throws: `tooManyFiles`.
+  func requireAllFiles(outside prefix: String? = nil) throws {
+    let folder = folders.first { folder in prefix.map { !"\(folder)/".hasPrefix($0) } ?? true }
+    if let folder { throw SyncError.tooManyFiles(commit: commit, folder: folder) }
+  }
+
+  /// Removes the folders that name too many files, with all their entries.
+  ///
+  /// - Parameters:
+  ///   - allowed: The files that are allowed.
+  ///   - prefix: The path of the store.
+  /// - Returns: The removed folders, each as the whole folder that does not belong in a store, if there is one.
+  /// - Throws: `tooManyFiles` for a folder outside the store, because nothing there may be dropped.
+  mutating func refuseFolders(outside allowed: AllowedFiles, below prefix: String) throws -> [RefusedChange] {
+    if folders.isEmpty { return [] }
+    try requireAllFiles(outside: prefix)
+    let refused = Set(folders.map { allowed.strayFolder(of: String($0.dropFirst(prefix.count))) })
+    for path in entries.keys where isInside(path, refused, below: prefix) { entries[path] = nil }
+    unreadable = unreadable.filter { !isInside(String(decoding: $0, as: UTF8.self), refused, below: prefix) }
+    return refused.map { RefusedChange(path: $0, reason: .file(.tooManyFiles)) }
+  }
+
+  private func isInside(_ path: String, _ folders: Set<String>, below prefix: String) -> Bool {
+    guard path.hasPrefix(prefix) else { return false }
+    let inStore = path.dropFirst(prefix.count)
+    return inStore.indices.contains { inStore[$0] == "/" && folders.contains(String(inStore[..<$0])) }
   }
 
   /// Removes the entries that are not allowed in a store.
@@ -56,11 +116,11 @@ struct TreeDifference {
   ///   - prefix: The path of the store. Files outside it belong to the user and are all allowed.
   ///   - isIncoming: True if the files will be written to this work tree.
   /// - Returns: The removed entries.
-  /// - Throws: `unsafePath` for a path outside the store that cannot be handled.
+  /// - Throws: `unsafePath` for a path outside the store that cannot be handled; `tooManyFiles` for a folder there.
   mutating func refuse(
     outside allowed: AllowedFiles, below prefix: String, isIncoming: Bool = true
   ) throws -> [RefusedChange] {
-    var refused: [RefusedChange] = []
+    var refused: [RefusedChange] = try refuseFolders(outside: allowed, below: prefix)
     for path in unreadable {
       guard path.starts(with: prefix.utf8) else {
         if isIncoming { throw SyncError.unsafePath(String(decoding: path, as: UTF8.self)) }
@@ -77,7 +137,7 @@ struct TreeDifference {
       }
       let inStore = String(path.dropFirst(prefix.count))
       guard let reason = allowed.reason(inStore, mode: entry.mode) else { continue }
-      // The executable bit is ignored, because a merge always writes plain files.
+      // A merge writes plain files. See `executables(below:)`.
       if reason == .executable, StoreLayout.isStoreFile(inStore) { continue }
       refused.append(RefusedChange(path: inStore, reason: .file(reason)))
       entries[path] = nil
@@ -88,7 +148,7 @@ struct TreeDifference {
   /// Removes the entries that would leave the store without a readable policy, its signature, or a key file that it
   /// needs. The remote's policy and its signature are either both used or both refused.
   ///
-  ///   - people: The members whose key files are needed, in addition to those of the remote's policy.
+  /// - Parameters:
   ///   - people: The people whose key files are needed, besides those of the remote's policy.
   ///   - prefix: The path of the store in the repository.
   ///   - refused: The changes that were refused before.
@@ -121,6 +181,43 @@ struct TreeDifference {
       for file in pair { entries[prefix + file] = nil }
     }
     return lost
+  }
+
+  /// Removes the entries of key files of people who are not in the policy of the remote.
+  ///
+  /// - Parameters:
+  ///   - people: The people whose key files are allowed, in addition to those of the remote's policy.
+  ///   - prefix: The path of the store in the repository.
+  ///   - objects: The contents.
+  /// - Returns: The refused changes.
+  /// - Throws: The errors of `Git.run`.
+  mutating func refuseStrangers(
+    besides people: Set<Fingerprint>, below prefix: String, _ objects: ObjectReader
+  ) throws -> [RefusedChange] {
+    let files = entries.filter { $0.value.name != nil && $0.key.hasPrefix("\(prefix)\(StoreLayout.keys)/") }
+      .keys
+    if files.isEmpty { return [] }
+    var people = people
+    if let name = entries[prefix + StoreLayout.policy]?.name,
+      let bytes = try objects.contents(of: [name], limit: StoreLayout.smallFileLimit)[name],
+      // An unreadable policy was refused before.
+      let policy = try? Policy.parse(bytes)
+    {
+      people.formUnion(policy.people.keys)
+    }
+    let known = Set(people.map { prefix + StoreLayout.keyFile($0) })
+    let strangers = files.filter { !known.contains($0) }
+    for path in strangers { entries[path] = nil }
+    return strangers.map { RefusedChange(path: String($0.dropFirst(prefix.count)), reason: .file(.stranger)) }
+  }
+
+  /// Returns the files of the store that are executable. A merge receives their contents and writes plain files.
+  ///
+  /// - Parameter prefix: The path of the store in the repository.
+  func executables(below prefix: String) -> [RefusedChange] {
+    entries.filter { $0.value.mode == "100755" && $0.key.hasPrefix(prefix) }.keys
+      .map { String($0.dropFirst(prefix.count)) }.filter(StoreLayout.isStoreFile)
+      .map { RefusedChange(path: $0, reason: .executable) }
   }
 
   /// Removes the entries of files that are too large, before any of them is read.

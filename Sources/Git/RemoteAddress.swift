@@ -5,7 +5,8 @@ internal import FileSystem
 package struct RemoteAddress: Sendable, Equatable {
   /// The address.
   package let text: String
-  /// The transport by which git connects, as in the setting `protocol.NAME.allow`.
+  /// The transport by which git connects, as in the setting `protocol.NAME.allow`; empty if no setting allows only this
+  /// address.
   package let transport: String
 
   /// Interprets an address.
@@ -20,7 +21,7 @@ package struct RemoteAddress: Sendable, Equatable {
   package var isPath: Bool { isLocal && !text.utf8.starts(with: Self.fileScheme.utf8) }
 
   /// True if the address begins with the name of its transport, as in `NAME::x` or `NAME://x`.
-  var namesTransport: Bool {
+  package var namesTransport: Bool {
     let rest = text.utf8.dropFirst(Self.scheme(of: Array(text.utf8)).count)
     return rest.starts(with: "::".utf8) || rest.starts(with: "://".utf8)
   }
@@ -31,7 +32,7 @@ package struct RemoteAddress: Sendable, Equatable {
   ///   - folder: The folder in which git runs.
   ///   - home: The user's home folder.
   /// - Returns: An absolute path; nil if the address has none that Keytree can determine.
-  func path(in folder: String, home: String?) -> String? {
+  package func path(in folder: String, home: String?) -> String? {
     if !isPath {
       guard let decoded = Self.decoded(text) else { return nil }
       // Git ignores the host.
@@ -45,6 +46,12 @@ package struct RemoteAddress: Sendable, Equatable {
     return text.utf8.first == UInt8(ascii: "/") ? text : "\(folder)/\(text)"
   }
 
+  /// The transports that git itself implements and that no setting has to allow, with git's own rule for each. Git runs
+  /// a program `git-remote-NAME` for any other address such as `NAME::x` (threat T51).
+  static let usualTransports = [
+    "file": "user", "git": "always", "http": "always", "https": "always", "ssh": "always",
+  ]
+
   private static let fileScheme = "file://"
 
   /// Returns true if a text can be the scheme of a URL or the name of a transport.
@@ -57,7 +64,10 @@ package struct RemoteAddress: Sendable, Equatable {
     let scheme = scheme(of: bytes)
     let name = String(decoding: scheme, as: UTF8.self)
     let rest = bytes[scheme.endIndex...]
-    if rest.starts(with: "::".utf8) { return name }
+    if rest.starts(with: "::".utf8) {
+      // Git would run `git-remote-ssh`, for example, and check whether the transport `ssh` is allowed.
+      return usualTransports[name] == nil ? name : ""
+    }
     if rest.starts(with: "://".utf8), !scheme.isEmpty {
       return ["git+ssh", "ssh+git"].contains(name) ? "ssh" : name
     }

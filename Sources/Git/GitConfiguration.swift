@@ -1,11 +1,21 @@
 /// The settings that git reads in a folder, from all its configuration files, in the order in which git applies them.
-struct GitConfiguration {
+package struct GitConfiguration {
   private struct Setting {
     /// The kind of the file, such as `local` or `global` (git-config(1), "SCOPES").
     let scope: String
     /// The name, in lower case except for the subsection.
     let key: String
     let value: String
+
+    /// The name of the remote to which the setting belongs; nil for another setting.
+    var remote: String? {
+      let start = "remote.".utf8
+      guard key.utf8.starts(with: start), let dot = key.utf8.lastIndex(of: UInt8(ascii: ".")) else {
+        return nil
+      }
+      let rest = key.utf8[..<dot].dropFirst(start.count)
+      return rest.isEmpty ? nil : String(rest)
+    }
 
     /// Returns the subsection of a setting such as `remote.NAME.url`; nil for another setting.
     func subsection(of section: String, _ name: String) -> String? {
@@ -24,7 +34,7 @@ struct GitConfiguration {
   ///
   /// - Parameter git: Git for the folder. If it contains a repository, its configuration must have been checked.
   /// - Throws: `unsupportedAddress`; the errors of `Git.run`.
-  init(in git: Git) throws {
+  package init(in git: Git) throws {
     let fields = try git.records(["config", "--list", "--show-scope", "-z"])
     guard fields.count.isMultiple(of: 2) else { throw GitError.unexpectedOutput(command: "config") }
     settings = try stride(from: 0, to: fields.count, by: 2).map { index in
@@ -35,7 +45,10 @@ struct GitConfiguration {
         scope: String(decoding: fields[index], as: UTF8.self), key: String(decoding: key, as: UTF8.self),
         value: String(decoding: value, as: UTF8.self))
       // Any other bytes could not be compared with what git uses.
-      if Self.isAboutAddress(setting.key), !Self.isText(key) || !Self.isText(value) {
+      if Self.isAboutAddress(setting.key)
+        ? !Self.isText(key) || !Self.isText(value)
+        : setting.remote != nil && !Self.isText(key)
+      {
         throw GitError.unsupportedAddress(setting: setting.key)
       }
       return setting
@@ -43,22 +56,24 @@ struct GitConfiguration {
   }
 
   /// Returns the value of a setting; nil if it is not set.
-  func value(_ key: String) -> String? { settings.last { $0.key.utf8.elementsEqual(key.utf8) }?.value }
+  package func value(_ key: String) -> String? { settings.last { $0.key.utf8.elementsEqual(key.utf8) }?.value }
 
   // MARK: Remotes
 
-  /// The names of the configured remotes.
-  var remotes: [String] {
+  /// The names of the configured remotes. The name of one without an address is its address.
+  package var remotes: [String] {
     var names: [String] = []
     for setting in settings {
-      let name = setting.subsection(of: "remote", "url") ?? setting.subsection(of: "remote", "pushurl")
-      if let name, !names.contains(where: { $0.utf8.elementsEqual(name.utf8) }) { names.append(name) }
+      guard let name = setting.remote, !names.contains(where: { $0.utf8.elementsEqual(name.utf8) }) else {
+        continue
+      }
+      names.append(name)
     }
     return names
   }
 
   /// The values of settings that are the name of a remote or the address of one.
-  var remotesOfBranches: [String] {
+  package var remotesOfBranches: [String] {
     settings.filter { setting in
       setting.key == "remote.pushdefault"
         || ["remote", "pushremote"].contains { setting.subsection(of: "branch", $0) != nil }
@@ -70,7 +85,7 @@ struct GitConfiguration {
   /// - Parameters:
   ///   - name: The name of a configured remote; otherwise an address.
   ///   - pushing: True for a push, false for a fetch.
-  func addresses(of name: String, pushing: Bool) -> [RemoteAddress] {
+  package func addresses(of name: String, pushing: Bool) -> [RemoteAddress] {
     let configured = values(of: name, "url")
     let urls = configured.isEmpty ? [name] : configured
     let pushURLs = pushing ? values(of: name, "pushurl") : []
@@ -111,17 +126,11 @@ struct GitConfiguration {
 
   // MARK: Transports
 
-  /// The transports that git itself implements and that no setting has to allow, with git's own rule for each. Git runs
-  /// a program `git-remote-NAME` for any other address such as `NAME::x` (threat T51).
-  private static let usualTransports = [
-    "file": "user", "git": "always", "http": "always", "https": "always", "ssh": "always",
-  ]
-
   /// The rules by transport: those of git, the stricter ones of the user, and others that the user's own configuration
   /// or that of the system allows by name.
   private var transports: [String: String] {
     let own = settings.filter { ["global", "system"].contains($0.scope) }
-    var rules = Self.usualTransports
+    var rules = RemoteAddress.usualTransports
     switch own.last(where: { $0.key == "protocol.allow" })?.value {
     case "never": rules = rules.mapValues { _ in "never" }
     case "user": rules = rules.mapValues { _ in "user" }
@@ -137,12 +146,12 @@ struct GitConfiguration {
   }
 
   /// The options that restrict git to these transports.
-  var transportOptions: [String] {
+  package var transportOptions: [String] {
     GitOptions.settings(
       [("protocol.allow", "never")]
         + transports.sorted { $0.key < $1.key }.map { ("protocol.\($0.key).allow", $0.value) })
   }
 
   /// Returns true if git may use a transport.
-  func allows(_ transport: String) -> Bool { ["always", "user"].contains(transports[transport] ?? "never") }
+  package func allows(_ transport: String) -> Bool { ["always", "user"].contains(transports[transport] ?? "never") }
 }

@@ -1,7 +1,6 @@
 internal import FileSystem
 internal import Glibc
-internal import Keyring
-internal import OpenPGP
+internal import KeyringModel
 
 extension Repository {
   /// Throws an error if the repository's own configuration has settings that are not accepted. Must be called before
@@ -42,11 +41,12 @@ extension Repository {
   ///   - allowsHooks: False if git would run the hooks of the repository.
   ///   - git: Git for any folder.
   /// - Throws: `unsafeRemote`; the errors of `Git.run`.
-  static func requireSafeRemote(at path: String, allowsHooks: Bool, _ git: Git) throws {
-    // Git uses the first of these that is a repository (`enter_repo` in git). All are checked, because what follows
-    // must not depend on the order.
+  package static func requireSafeRemote(at path: String, allowsHooks: Bool, _ git: Git) throws {
+    // Git removes slashes from the end, and uses the first of these that is a repository (`enter_repo` in git). All are
+    // checked, so that the result does not depend on the order.
+    let start = String(path.reversed().drop { $0 == "/" }.reversed())
     for suffix in ["/.git", "", ".git/.git", ".git"] {
-      guard let real = RealPath.of(path + suffix) else { continue }
+      guard let real = RealPath.of(start + suffix) else { continue }
       var found: [String] = []
       if isFolder(real) {
         guard exists("\(real)/HEAD") else { continue }
@@ -120,8 +120,8 @@ extension Repository {
   /// The folders of a repository that git neither reads nor writes in the commands that Keytree runs.
   private static let unusedFolders: Set<String> = ["annex", "hooks", "lfs", "modules", "rr-cache"]
 
-  /// Returns some of the entries of a repository's folder that are neither files nor folders. Git would block on a pipe, and would write through
-  /// a link to a file outside the repository.
+  /// Returns some of the entries of a repository's folder that are neither files nor folders. Git would block on a pipe,
+  /// and would write through a link to a file outside the repository.
   private static func specialFiles(of repository: String) -> Set<String> {
     var found: Set<String> = []
     var folders: [[UInt8]] = [[]]
@@ -149,9 +149,9 @@ extension Repository {
   /// Returns the attributes and ignore files of the work tree that are pipes or devices. Git reads these files in most
   /// commands, and would block. It does not follow links there.
   private static func specialSettings(in top: String, below prefix: String) -> [String] {
-    let folders = [prefix] + StoreLayout.trackedFolders.map { "\(prefix)\($0)/" }
+    let folders = [prefix] + StoreName.trackedFolders.map { "\(prefix)\($0)/" }
     let names = folders.flatMap { folder in
-      [StoreLayout.gitAttributes, StoreLayout.gitIgnore].map { folder + $0 }
+      [StoreName.gitAttributes, StoreName.gitIgnore].map { folder + $0 }
     }
     return names.filter { name in
       guard let kind = kind(of: Array("\(top)/\(name)".utf8), in: AT_FDCWD) else { return false }
