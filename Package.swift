@@ -46,7 +46,9 @@ let package = Package(
     .target(name: "KeyringModel", dependencies: ["Encoding"], swiftSettings: settings),
     .target(
       name: "OpenPGP",
-      dependencies: ["CSystem", "CAssuan", "CGPGME", "Encoding", "FileSystem", "KeyringModel", "Secrets"],
+      dependencies: [
+        "CSystem", "CAssuan", "CGPGME", "Encoding", "FileSystem", "KeyringModel", "Secrets", "Subprocess",
+      ],
       swiftSettings: settings),
     .target(
       name: "Git",

@@ -24,6 +24,8 @@ enum KeyringErrors {
         (CommandError.keyFile(.empty, source: "x"), .failure),
         (CommandError.keyFile(.secret, source: "x"), .failure),
         (CommandError.keyFile(.several([person, person]), source: "x"), .ambiguous),
+        (CommandError.keyFile(.unreadable(needs: "2.5"), source: "x"), .recipientUnusable),
+        (CommandError.keyFile(.unreadable(needs: nil), source: "x"), .recipientUnusable),
         (CommandError.keyFile(.other(person), source: "x"), .recipientUnusable),
         (CommandError.keyFile(.engine(.engineMissing(detail: evil)), source: "x"), .failure),
         (CommandError.severalPeople(evil, ["a", "b"]), .ambiguous),
@@ -138,13 +140,14 @@ enum KeyringErrors {
     (.engine(.engineMissing(detail: evil), nil), .failure),
     (.engine(.engineTooOld(version: evil), nil), .failure),
     (.engine(.unsafeEngine(path: evil, reason: evil), nil), .failure),
+    (.engine(.incomplete(detail: evil), nil), .failure), (.engine(.incomplete(detail: evil), item), .failure),
     (.engine(.other(code: 1, source: evil, text: evil), nil), .failure),
   ]
 
   private static let keys: [(KeyringError, ExitCode)] =
     [
       .missing, .expired(time), .revoked, .disabled, .cannotEncrypt, .cannotSign, .noSecretKey, .noPassphrase,
-      .onCard, .invalid, .tooLarge(limit: 1),
+      .onCard, .invalid, .tooLarge(limit: 1), .unreadable(needs: "2.5"), .unreadable(needs: nil),
     ].map { (.engine(.unusableKey(person, $0), nil), .recipientUnusable) }
 
   private static let team: [(KeyringError, ExitCode)] = teamErrors.map { (.team($0.0), $0.1) }
@@ -154,6 +157,9 @@ enum KeyringErrors {
       (.notAnAdmin, .policyNotTrusted), (.removed(time), .policyNotTrusted),
       (.notInGroup(evil), .recipientUnusable),
       (.unusableKey(person, name: evil, group: evil, .revoked), .recipientUnusable),
+      (.unusableKey(person, name: evil, group: evil, .unreadable(needs: "2.5")), .recipientUnusable),
+      (.unreadableKey(person, name: evil, .unreadable(needs: nil)), .recipientUnusable),
+      (.unreadableKey(person, name: evil, .missing), .recipientUnusable),
       (.cannotReencrypt([item], count: 1, reason: .notARecipient), .cannotDecrypt),
       (.cannotReencrypt([item, item], count: 12, reason: .damaged), .damaged), (.lastAdmin, .failure),
       (.losesOwnAccess(groups: [evil, evil]), .failure), (.losesOwnAccess(groups: []), .failure),

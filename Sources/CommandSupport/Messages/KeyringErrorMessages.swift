@@ -216,9 +216,10 @@ extension ErrorReport {
     case .unusableKey(let fingerprint, let problem):
       self.init(
         .recipientUnusable, "cannot use the key \(fingerprint.text): \(problem.message)",
-        hint: problem.isExpired
-          ? "\(fingerprint.extensionCommands) extends it, and `keytree group refresh` imports it into a store"
-          : doctor)
+        hint: problem.upgradeHint
+          ?? (problem.isExpired
+            ? "\(fingerprint.extensionCommands) extends it, and `keytree group refresh` imports it into a store"
+            : doctor))
     case .noRecipients:
       self.init(.recipientUnusable, "cannot encrypt: there are no recipients", hint: doctor)
     case .wrongRecipients(let expected, let found, let setting):
@@ -241,6 +242,10 @@ extension ErrorReport {
         .failure, "cannot use \(path) for GnuPG: \(reason)",
         hint: "only you or root may own and change the programs and folders of GnuPG, and "
           + "`$XDG_RUNTIME_DIR` (or `$XDG_CACHE_HOME`) must be a folder that you can write to")
+    case .incomplete(let detail):
+      self.init(
+        .failure, "\(subject): GnuPG ended too early, so nothing is known about its result: \(detail)",
+        hint: "run the command again; nothing was refused or removed because of this error")
     case .other(let code, let source, let text):
       self.init(
         .failure, "\(subject): GnuPG reported: \(text) (\(source), \(code))", hint: doctor)

@@ -234,10 +234,21 @@ extension KeyProblem {
   /// True if the key has expired, so that its owner can extend it.
   package var isExpired: Bool { if case .expired = self { true } else { false } }
 
+  /// The instruction for a key that GnuPG on this machine cannot read; nil for another problem.
+  package var upgradeHint: String? {
+    guard case .unreadable(let needed) = self else { return nil }
+    return "install \(Self.version(needed)), and put it first in `PATH`"
+  }
+
+  private static func version(_ needed: String?) -> String {
+    needed.map { "GnuPG \($0) or later" } ?? "a newer version of GnuPG"
+  }
+
   /// The description of the problem with a key.
   package var message: String {
     switch self {
     case .missing: "it does not exist"
+    case .unreadable(let needed): "GnuPG on this machine cannot read it: it needs \(Self.version(needed))"
     case .expired(let time): "it has expired (\(time.day))"
     case .revoked: "its owner has revoked it"
     case .disabled: "it is disabled in your keyring"

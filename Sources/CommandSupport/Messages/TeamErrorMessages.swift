@@ -23,12 +23,19 @@ extension ErrorReport {
         .recipientUnusable,
         "cannot encrypt for group \(Self.quote(group)): the key of \(name) (\(person.text)) cannot be "
           + "used: \(problem.message)",
-        hint: problem.isExpired
-          ? "the owner of the key extends it with \(person.extensionCommands); then `keytree group refresh` imports it "
-            + "from your GnuPG keyring, and `keytree group refresh KEYFILE` from a file; or "
-            + "`keytree group remove \(group) \(person.text) --all` removes that person"
-          : "with a renewed key, run `keytree group refresh KEYFILE`; otherwise "
-            + "`keytree group remove \(group) \(person.text) --all`")
+        hint: problem.upgradeHint
+          ?? (problem.isExpired
+            ? "the owner of the key extends it with \(person.extensionCommands); then `keytree group refresh` imports it "
+              + "from your GnuPG keyring, and `keytree group refresh KEYFILE` from a file; or "
+              + "`keytree group remove \(group) \(person.text) --all` removes that person"
+            : "with a renewed key, run `keytree group refresh KEYFILE`; otherwise "
+              + "`keytree group remove \(group) \(person.text) --all`"))
+    case .unreadableKey(let person, let name, let problem):
+      self.init(
+        .recipientUnusable,
+        "cannot judge what \(name) (\(person.text)) has signed: the key cannot be used: \(problem.message)",
+        hint: problem.upgradeHint
+          ?? "`keytree doctor` checks the key files; restore a damaged one from git or a backup")
     case .cannotReencrypt(let items, let count, let obstacle):
       let words =
         switch obstacle {
@@ -106,6 +113,11 @@ extension ErrorReport {
     let hint = "`gpg --show-keys FILE` shows what is in a file; `gpg --export --armor FPR` exports a key"
     switch problem {
     case .empty: self.init(.failure, "\(source) contains no public key", hint: hint)
+    case .unreadable(let needed):
+      let problem = KeyProblem.unreadable(needs: needed)
+      self.init(
+        .recipientUnusable, "cannot use the key in \(source): \(problem.message)",
+        hint: problem.upgradeHint ?? hint)
     case .several(let keys):
       self.init(
         .ambiguous, "\(source) contains \(keys.count) keys",

@@ -33,8 +33,10 @@ extension FuzzTarget {
   }
 
   @Sendable private static func armor(_ bytes: [UInt8]) {
-    let binary = ArmoredMessage.binary(bytes)
-    expect(binary.count <= bytes.count, "the binary form is not longer")
+    for label in [Armor.Label.message, .publicKey] {
+      expect(Armor.binary(bytes, label).count <= bytes.count, "the binary form is not longer")
+    }
+    _ = KeyPackets.problem(of: bytes)
   }
 
   @Sendable private static func keyTable(_ bytes: [UInt8]) {

@@ -78,7 +78,7 @@ extension SecurityStatus {
       case .notARecipient, .corrupt, .alteredRecipients, .notEncrypted, .tooLarge, .message: .decode
       case .unusableKey(_, .onCard): .unimplemented
       case .unusableKey, .noRecipients, .wrongRecipients, .agentUnreachable, .engineMissing, .engineTooOld,
-        .unsafeEngine, .other:
+        .unsafeEngine, .incomplete, .other:
         .notAvailable
       }
   }

@@ -86,7 +86,8 @@ struct ItemEncryptor: Sendable {
       let person = keyring.policy.people[fingerprint]
     else { return .engine(error, item) }
     switch problem {
-    case .missing, .expired, .revoked, .disabled, .cannotEncrypt, .sharedSubkey, .tooLarge, .invalid:
+    case .missing, .unreadable, .expired, .revoked, .disabled, .cannotEncrypt, .sharedSubkey, .tooLarge,
+      .invalid:
       return .team(.unusableKey(fingerprint, name: person.name, group: group, problem))
     case .cannotSign, .noSecretKey, .noPassphrase, .onCard: return .engine(error, item)
     }

@@ -142,6 +142,10 @@ package struct PolicyChain {
 package struct HistoricalPolicies: Sendable {
   private let count: Int
   private let step: @Sendable (ContentDigest, _ version: Int) -> PolicyStep?
+  private let failure: @Sendable () -> (any Error)?
+
+  /// The error because of which a policy could not be read, so that it seems to be missing; nil if there was none.
+  package var problem: (any Error)? { failure() }
 
   /// Creates the set.
   ///
@@ -157,10 +161,14 @@ package struct HistoricalPolicies: Sendable {
   ///
   /// - Parameters:
   ///   - count: The number of policies.
+  ///   - failure: Returns the first error of `step`.
   ///   - step: Returns the policy with a digest, and its signature and key files with an index that starts at 0; nil if
-  ///     there is none.
-  package init(count: Int, step: @escaping @Sendable (ContentDigest, _ version: Int) -> PolicyStep?) {
-    (self.count, self.step) = (count, step)
+  ///     there is none, or if it cannot be read.
+  package init(
+    count: Int, failure: @escaping @Sendable () -> (any Error)? = { nil },
+    step: @escaping @Sendable (ContentDigest, _ version: Int) -> PolicyStep?
+  ) {
+    (self.count, self.failure, self.step) = (count, failure, step)
   }
 
   /// The most bytes of the policies between two policies.

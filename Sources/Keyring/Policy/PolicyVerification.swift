@@ -30,10 +30,7 @@ struct PolicyVerification {
     do {
       facts = try engine.verifyDetached(signature: signature, of: policy)
     } catch {
-      switch error {
-      case .corrupt, .notEncrypted, .message: return nil
-      default: throw .engine(error, nil)
-      }
+      throw .engine(error, nil)
     }
     // A key that has expired since then was valid when it signed.
     let good = facts.filter { $0.status == .good || $0.status == .expiredKey }

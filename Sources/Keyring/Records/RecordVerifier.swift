@@ -66,7 +66,8 @@ struct RecordVerifier: Sendable {
   ///
   /// - Parameter claim: The record and its path.
   /// - Returns: The verified record, or the reason to reject it.
-  /// - Throws: `KeyringError.engine` if GnuPG cannot be used.
+  /// - Throws: `KeyringError.engine` if GnuPG cannot be used, or has not stated a verdict; `.team` with `unreadableKey` if
+  ///   a person whose key GnuPG cannot read may have signed the record.
   func verify(_ claim: RecordClaim) throws(KeyringError) -> Result<VerifiedRecord, RecordProblem> {
     if let (file, signer) = remembered?.record(of: claim), isMember(signer, of: file.record.group) {
       return .success(VerifiedRecord(file, signer: signer, isLocal: claim.isLocal))
@@ -80,7 +81,7 @@ struct RecordVerifier: Sendable {
   ///
   /// - Parameter claims: The records and their paths.
   /// - Returns: For each record, in the same order, the verified record or the reason to reject it.
-  /// - Throws: `KeyringError.engine` if GnuPG cannot be used.
+  /// - Throws: The errors of ``verify(_:)-(RecordClaim)``.
   func verify(_ claims: [RecordClaim]) throws(KeyringError) -> [Result<VerifiedRecord, RecordProblem>] {
     // Most of the work is parsing a record and hashing its proof up to the root.
     let pool = WorkerPool(workers: claims.count < Self.fewRecords ? 1 : workers)
@@ -169,7 +170,7 @@ struct RecordVerifier: Sendable {
     do throws(EngineError) {
       facts = try engine.verifyMessages(ordered.map(\.value))
     } catch {
-      throw .engine(error, nil)
+      throw policy.error(error)
     }
     var signers: [ContentDigest: Fingerprint] = [:]
     for (message, fact) in zip(ordered, facts) {

@@ -34,4 +34,33 @@ extension Keyring {
     }
     return unusable
   }
+
+  /// Checks that GnuPG on this machine can read the keys of all people. Otherwise nothing can be merged: a change of such
+  /// a person would look like one that no member has signed.
+  ///
+  /// - Throws: `KeyringError.team` with `unreadableKey`; `.engine` if GnuPG cannot list the keys.
+  package func requireReadableKeys() throws(KeyringError) {
+    for (person, facts) in policy.people.sorted(by: { $0.key < $1.key }) where facts.removed == nil {
+      do throws(EngineError) {
+        _ = try engine.expectedRecipients([person])
+      } catch {
+        switch error {
+        // All other problems concern only what is encrypted to the person.
+        case .unusableKey(_, .missing), .unusableKey(_, .unreadable): throw policy.error(error)
+        case .unusableKey: break
+        default: throw .engine(error, nil)
+        }
+      }
+    }
+  }
+}
+
+extension Policy {
+  /// Returns the error for a signature that GnuPG could not verify, with the name of the person whose key it cannot read.
+  func error(_ error: EngineError) -> KeyringError {
+    guard case .unusableKey(let person, let problem) = error, let facts = people[person] else {
+      return .engine(error, nil)
+    }
+    return .team(.unreadableKey(person, name: facts.name, problem))
+  }
 }

@@ -52,7 +52,8 @@ package struct KeyFileProblems {
     let found = try keys(bytes)
     let others = found.map(\.fingerprint).filter { $0 != person }
     if KeyFile.hasSecretKey(bytes) { list.append((person, .secret)) }
-    if found.isEmpty { list.append((person, .empty)) }
+    // The problem of a key that this machine's GnuPG cannot read is reported about the key, not about its file.
+    if found.isEmpty, KeyPackets.problem(of: bytes) == .missing { list.append((person, .empty)) }
     if !others.isEmpty { list.append((person, .others(others.sorted()))) }
     if list.count > before { faulty += 1 }
   }

@@ -111,10 +111,7 @@ package struct PolicyRule {
       facts = try room.engine(for: policy.keyring, keys: known)
         .verifyDetached(signature: signature, of: state.bytes)
     } catch {
-      switch error {
-      case .corrupt, .notEncrypted, .message: return .badSignature
-      default: throw .engine(error, nil)
-      }
+      throw policy.error(error)
     }
     let good = facts.filter { $0.status == .good || $0.status == .expiredKey }.compactMap(\.primary)
     if let signer = good.first(where: { policy.people[$0] != nil }) {

@@ -1,5 +1,6 @@
 internal import Arguments
 internal import CommandSupport
+internal import Encoding
 internal import Interchange
 internal import Keyring
 internal import KeyringModel
@@ -46,7 +47,7 @@ struct AdoptedContents {
 
   private func open(_ message: [UInt8], _ entry: ForeignFileEntry) throws -> SecretBytes {
     do {
-      return try decryptor.open(ArmoredMessage.binary(message), limit: StoreLayout.secretLimit)
+      return try decryptor.open(Armor.binary(message, .message), limit: StoreLayout.secretLimit)
     } catch {
       guard case .engine(let problem, _) = error, let message = problem.wordsForOneFile else { throw error }
       if case .notARecipient = problem { throw AdoptionRefusal(entry, message, .cannotDecrypt) }

@@ -119,7 +119,7 @@ enum DoctorCommand: Command {
         environment: call.environment, before: before, after: keyring.engineReport() ?? before,
         agentFailed: failure?.isForWantOfAnAgent ?? false)
       let people = keys.people(
-        of: keyring.policy, me: keyring.ownFingerprint, keys: before.keys,
+        of: keyring.policy, me: keyring.ownFingerprint, keys: before.keys, problems: before.problems,
         ring: known(keyring.policy, user), path: store.path)
       let keyTime = KeyTime(time: time, gnupgHome: before.userHome)
       return gnupg.diagnoses + store.diagnoses + people + [result] + keyTime.diagnoses

@@ -13,10 +13,12 @@ struct KeyExamination {
   ///
   /// - Parameters:
   ///   - keys: the keys of the people, from the store.
+  ///   - problems: the reasons why some of them cannot be encrypted to.
   ///   - ring: the same keys from the user's own keyring, if it contains them.
   ///   - path: the path of the store, for the advice.
   func people(
-    of policy: Policy, me: Fingerprint, keys: [PublicKey], ring: [Fingerprint: PublicKey], path: String
+    of policy: Policy, me: Fingerprint, keys: [PublicKey], problems: [Fingerprint: KeyProblem],
+    ring: [Fingerprint: PublicKey], path: String
   ) -> [Diagnosis] {
     var list: [Diagnosis] = []
     for (fingerprint, person) in policy.people.sorted(by: { $0.key < $1.key })
@@ -25,7 +27,9 @@ struct KeyExamination {
       let name = "\(fingerprint.text)  \(person.name)\(isMe ? " (you)" : "")"
       let key = keys.first { $0.fingerprint == fingerprint }
       let file = "\(path)/keys/\(fingerprint.text).asc"
-      if let diagnosis = problem(key, ring[fingerprint], name, isMe: isMe, file: file) {
+      if let advice = problems[fingerprint]?.upgradeHint, let problem = problems[fingerprint] {
+        list.append(.wrong("key", "\(name): \(problem.message)", advice: advice))
+      } else if let diagnosis = problem(key, ring[fingerprint], name, isMe: isMe, file: file) {
         list.append(diagnosis)
       } else if isMe, !own.contains(where: { $0.fingerprint == fingerprint }) {
         list.append(
@@ -122,6 +126,7 @@ struct KeyExamination {
     case .onCard: "for items that must prompt each time, use a key that is not on a smart card"
     case .sharedSubkey: "ask both people who owns it, and remove the other person from the store"
     case .tooLarge: "remove old user ids, photos and subkeys: `gpg --edit-key \(fingerprint.text)`"
+    case .unreadable: problem.upgradeHint ?? ""
     case .missing, .invalid: "restore \(file) from git or a backup"
     }
   }

@@ -1,4 +1,5 @@
 internal import CommandSupport
+internal import Encoding
 internal import Interchange
 internal import Keyring
 internal import KeyringModel
@@ -67,7 +68,7 @@ final class PassReading: Sendable {
   private func read(_ entry: PassEntry) throws -> Part {
     let message: [UInt8]
     do {
-      message = ArmoredMessage.binary(try tree.ciphertext(of: entry))
+      message = Armor.binary(try tree.ciphertext(of: entry), .message)
     } catch {
       return Part(draft: PassImport.unreadable(entry, reason: error.message), isDecrypted: false)
     }

@@ -25,6 +25,7 @@ extension Engine {
       report.keys = home.table.keys.values.sorted { $0.fingerprint < $1.fingerprint }
       let now = Self.now
       for key in report.keys { report.problems[key.fingerprint] = key.problem(for: .encrypt, at: now) }
+      report.problems.merge(home.table.unreadable) { $1 }
     } catch {
       report.failure = error
     }

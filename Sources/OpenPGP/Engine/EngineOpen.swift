@@ -37,7 +37,16 @@ extension Engine {
     // Before the checks below the content of the sink must not be used.
     if sink.exceededLimit { throw .tooLarge(limit: limit) }
     let result = unsafe gpgme_op_decrypt_result(context.pointer)
-    guard code == 0 else { throw unsafe Self.failure(code, result: result, header: header) }
+    guard code == 0 else {
+      let error = unsafe Self.failure(code, result: result, header: header)
+      // libgpgme reports a gpg that has said nothing like one that found no data.
+      if error == .corrupt || error == .notEncrypted, !context.report.hasEnded {
+        throw .incomplete(detail: "it did not finish decrypting")
+      }
+      throw error
+    }
+    // gpg may have checked the message but failed to write all of its content.
+    try context.report.requireSuccess()
     guard let result = unsafe result else { throw .corrupt }
     if unsafe result.pointee.legacy_cipher_nomdc != 0 { throw .message(.noIntegrityProtection) }
     if unsafe result.pointee.wrong_key_usage != 0 {

@@ -127,6 +127,11 @@ extension Engine {
       // The keys of the home have disappeared.
       throw .unusableKey(person, .missing)
     }
+    let listed = Set(found.map(\.subkey))
+    guard session.home.table.keys[person]?.subkeys.allSatisfy({ listed.contains($0.fingerprint) }) != false
+    else {
+      throw .incomplete(detail: "it did not list all subkeys of \(person.text)")
+    }
     keygrips.withLock { $0[person] = found }
     return found
   }

@@ -42,6 +42,9 @@ extension Engine {
       }
     }
     guard code == 0 else { throw context.sealingFailure(code, signer: nil) }
+    // gpg encrypts the beginning of a plaintext that it cannot read to its end.
+    try context.report.requireSuccess()
+    guard context.report.hasEnded else { throw .incomplete(detail: "it did not finish encrypting") }
     return output.bytes()
   }
 }

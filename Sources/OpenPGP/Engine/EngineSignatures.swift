@@ -48,38 +48,13 @@ extension Engine {
     }
     if cancellation?.isCancelled == true { throw .cancelled }
     guard code == 0 else { throw context.sealingFailure(code, signer: signer) }
-    return context.isSigned(by: signer, table: session.home.table) ? output.bytes() : nil
-  }
-
-  package func verifyDetached(
-    signature: [UInt8], of bytes: [UInt8]
-  ) throws(EngineError) -> [SignatureFact] {
-    try withHome { session throws(EngineError) in
-      try verify(signature, of: bytes, session)
+    // gpg signs the beginning of a content that it cannot read to its end.
+    try context.report.requireSuccess()
+    let signature = output.bytes()
+    guard form == .message || SignaturePackets.count(in: signature) == 1 else {
+      throw .incomplete(detail: "it did not write the whole signature")
     }
-  }
-
-  private func verify(
-    _ signature: [UInt8], of bytes: [UInt8], _ session: Session
-  ) throws(EngineError) -> [SignatureFact] {
-    let context = try Context(program: session.program, home: session.home.path, interaction: .never)
-    counter.processStarted()
-    let code = try unsafe signature.span.bytes.withUnsafeBytes { signature throws(EngineError) in
-      let signatureData = try unsafe DataObject(reading: signature, isSensitive: false)
-      return try unsafe bytes.span.bytes.withUnsafeBytes { bytes throws(EngineError) in
-        let content = try unsafe DataObject(reading: bytes, isSensitive: false)
-        let (source, text) = unsafe (signatureData.pointer, content.pointer)
-        return unsafe context.run { context in
-          unsafe gpgme_op_verify(context, source, text, nil)
-        }
-      }
-    }
-    switch gpgme_err_code(code) {
-    case GPG_ERR_NO_ERROR: return context.signatures(table: session.home.table)
-    // The given signature contains no signature packet.
-    case GPG_ERR_NO_DATA, GPG_ERR_BAD_DATA: return []
-    default: throw EngineError(code)
-    }
+    return context.isSigned(by: signer, table: session.home.table) ? signature : nil
   }
 
   /// Runs an operation that signs.

@@ -1,55 +1,114 @@
 internal import CGPGME
-internal import Encoding
 internal import FileSystem
 internal import Glibc
 internal import KeyringModel
+internal import Subprocess
 
 extension Engine {
   /// The number of messages that one process verifies.
   private static let portion = 512
 
   package func verifyMessages(_ messages: [[UInt8]]) throws(EngineError) -> [SignatureFact?] {
-    // gpg gets only messages of the form whose content this program can read.
-    let readable = messages.indices.filter { SignedMessage(messages[$0]) != nil }
+    var readable: [Int] = []
+    for index in messages.indices where SignedMessage(messages[index]) != nil {
+      // gpg gets only messages of the form about which it always has a verdict.
+      if try canVerify(SignaturePackets.version(in: messages[index])) {
+        readable.append(index)
+      } else {
+        try requireAllKeys()
+      }
+    }
     var facts = [SignatureFact?](repeating: nil, count: messages.count)
     var rest = readable[...]
     while !rest.isEmpty {
       let portion = Array(rest.prefix(Self.portion))
       rest = rest.dropFirst(portion.count)
       let found = try withHome { session throws(EngineError) in
-        portion.count == 1
-          ? [try verifyMessage(messages[portion[0]], session)]
-          : try verifyFiles(portion.map { messages[$0] }, session)
+        try verifyTogether(portion.map { messages[$0] }, session)
       }
       for (index, fact) in zip(portion, found) { facts[index] = fact }
     }
     return facts
   }
 
-  /// Verifies one message in memory, without files.
-  private func verifyMessage(_ message: [UInt8], _ session: Session) throws(EngineError) -> SignatureFact? {
+  package func verifyDetached(
+    signature: [UInt8], of bytes: [UInt8]
+  ) throws(EngineError) -> [SignatureFact] {
+    guard let count = SignaturePackets.count(in: signature) else {
+      try requireAllKeys()
+      return []
+    }
+    return try withHome { session throws(EngineError) in
+      let statements = try verify(signature, of: bytes, session)
+      guard statements.saysNothingFound else { return try statements.facts(count, session.home.table) }
+      try requireAllKeys()
+      return []
+    }
+  }
+
+  /// Returns true for a version of signatures that gpg knows.
+  private func canVerify(_ version: UInt8?) throws(EngineError) -> Bool {
+    switch version {
+    case 4: true
+    case 5: try !tools().program.version.hasPrefix("2.2.")
+    default: false
+    }
+  }
+
+  /// Checks that gpg can read the keys of all people. Otherwise a signature of a form that gpg does not know may be valid.
+  private func requireAllKeys() throws(EngineError) {
+    if let (person, problem) = try home().table.unreadable(preferring: nil) {
+      throw .unusableKey(person, problem)
+    }
+  }
+
+  private func verifyTogether(
+    _ messages: [[UInt8]], _ session: Session
+  ) throws(EngineError) -> [SignatureFact] {
+    if messages.count > 1, let facts = try verifyFiles(messages, session) { return facts }
+    return try messages.map { message throws(EngineError) in
+      try verify(message, of: nil, session).facts(1, session.home.table)[0]
+    }
+  }
+
+  /// Verifies one signed message, or one detached signature, in memory.
+  ///
+  /// - Parameters:
+  ///   - signature: The message or the signature.
+  ///   - content: The signed bytes; nil for a message.
+  private func verify(
+    _ signature: [UInt8], of content: [UInt8]?, _ session: Session
+  ) throws(EngineError) -> SignatureStatements {
     let context = try Context(program: session.program, home: session.home.path, interaction: .never)
     counter.processStarted()
-    let code = try unsafe message.span.bytes.withUnsafeBytes { message throws(EngineError) in
-      let input = try unsafe DataObject(reading: message, isSensitive: false)
-      let output = try DataObject()
-      let (source, target) = unsafe (input.pointer, output.pointer)
-      return unsafe context.run { context in unsafe gpgme_op_verify(context, source, nil, target) }
+    let signed = content ?? []
+    let code = try unsafe signature.span.bytes.withUnsafeBytes { signature throws(EngineError) in
+      let source = try unsafe DataObject(reading: signature, isSensitive: false)
+      return try unsafe signed.span.bytes.withUnsafeBytes { bytes throws(EngineError) in
+        let text = try unsafe DataObject(reading: bytes, isSensitive: false)
+        let output = try DataObject()
+        let (input, signed, plain) = unsafe (source.pointer, text.pointer, output.pointer)
+        return unsafe context.run { context in
+          unsafe gpgme_op_verify(
+            context, input, content == nil ? nil : signed, content == nil ? plain : nil)
+        }
+      }
     }
     switch gpgme_err_code(code) {
-    case GPG_ERR_NO_ERROR:
-      let facts = context.signatures(table: session.home.table)
-      return facts.count == 1 ? facts[0] : nil
-    case GPG_ERR_NO_DATA, GPG_ERR_BAD_DATA: return nil
+    // The statements show whether gpg has said everything.
+    case GPG_ERR_NO_ERROR, GPG_ERR_NO_DATA, GPG_ERR_BAD_DATA: return context.report.statements
     default: throw EngineError(code)
     }
   }
 
   /// Verifies messages with `gpg --verify-files`, which libgpgme does not offer. One process for all of them takes a
   /// fifth of the time.
+  ///
+  /// - Returns: nil if this process cannot learn how gpg has ended, because it does not collect the status of its
+  ///   children.
   private func verifyFiles(
     _ messages: [[UInt8]], _ session: Session
-  ) throws(EngineError) -> [SignatureFact?] {
+  ) throws(EngineError) -> [SignatureFact]? {
     let folder = "\(session.home.path)/\(HomeSeal.verification)\(UInt64.random(in: .min ... .max))"
     guard !folder.utf8.contains(UInt8(ascii: "\n")) else {
       throw .unsafeEngine(path: folder, reason: "its name has a line feed")
@@ -67,81 +126,48 @@ extension Engine {
     counter.processStarted()
     // In batch mode gpg exits at the first bad signature.
     let output = try ProgramCall.run(
-      session.program.path,
-      ["--homedir", session.home.path, "--no-batch", "--no-tty", "--status-fd", "1", "--verify-files"],
-      input: names)
-    let report = VerificationStatus(output, table: session.home.table)
-    return messages.indices.map { report.facts["\(folder)/\($0)"] }
+      untilEnd: session.program.path,
+      [
+        "--homedir", session.home.path, "--no-batch", "--no-tty", "--status-fd", "1",
+        "--exit-on-status-write-error", "--verify-files",
+      ], input: names)
+    guard let output else { return nil }
+    let report = VerificationStatus(output)
+    return try messages.indices.map { number throws(EngineError) in
+      try report.statements(about: "\(folder)/\(number)").facts(1, session.home.table)[0]
+    }
   }
 }
 
-/// The status lines of `gpg --verify-files` (GnuPG's doc/DETAILS): one fact for each file.
+/// The status lines of `gpg --verify-files`: the statements about each file.
 struct VerificationStatus {
-  /// The facts by file. A file without exactly one signature that can be verified has none.
-  private(set) var facts: [String: SignatureFact] = [:]
-
-  /// The state of one file while its lines are read.
-  private struct File {
-    let name: String
-    var status: SignatureFact.Status?
-    var signatures = 0
-    var hasError = false
-    var key: Fingerprint?
-    var time = 0
-  }
+  private var files: [String: SignatureStatements] = [:]
 
   /// Reads status lines.
   ///
-  /// - Parameters:
-  ///   - output: All bytes that gpg wrote to its status descriptor.
-  ///   - table: The keys of the people, used to find the owner of a subkey.
-  init(_ output: [UInt8], table: KeyTable) {
-    var file: File?
+  /// - Parameter output: All bytes that gpg wrote to its status descriptor.
+  init(_ output: [UInt8]) {
+    var file: (name: String, statements: SignatureStatements)?
     for line in output.split(separator: UInt8(ascii: "\n")) where line.starts(with: Self.prefix) {
       let text = String(decoding: line.dropFirst(Self.prefix.count), as: UTF8.self)
-      let words = text.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
+      let words = text.split(separator: " ", omittingEmptySubsequences: false)
       switch words[0] {
-      case "FILE_START":
-        file = File(name: words.dropFirst(2).joined(separator: " "))
+      case "FILE_START": file = (words.dropFirst(2).joined(separator: " "), SignatureStatements())
       case "FILE_DONE":
-        if let file, let fact = Self.fact(file, table) { facts[file.name] = fact }
+        if let file { files[file.name] = file.statements }
         file = nil
-      default: file = file.map { Self.reading(words, of: $0) }
+      default: file?.statements.read(words)
       }
     }
   }
 
   private static let prefix = Array("[GNUPG:] ".utf8)
 
-  private static func reading(_ words: [String], of file: File) -> File {
-    var file = file
-    func note(_ status: SignatureFact.Status) {
-      file.status = status
-      file.signatures += 1
-    }
-    switch words[0] {
-    case "GOODSIG": note(.good)
-    case "EXPKEYSIG": note(.expiredKey)
-    case "REVKEYSIG": note(.revokedKey)
-    case "BADSIG", "EXPSIG": note(.bad)
-    case "ERRSIG":
-      // Field 6 is the reason; 9 means that the key is missing.
-      note(words.count > 6 && words[6] == "9" ? .unknownKey : .bad)
-    case "VALIDSIG":
-      file.key = words.count > 1 ? Fingerprint(words[1]) : nil
-      file.time = words.count > 3 ? Int(words[3]) ?? 0 : 0
-    case "ERROR", "NODATA", "UNEXPECTED", "FILE_ERROR": file.hasError = true
-    default: break
-    }
-    return file
-  }
-
-  private static func fact(_ file: File, _ table: KeyTable) -> SignatureFact? {
-    guard file.signatures == 1, let status = file.status, !file.hasError else { return nil }
-    let isValid = [.good, .expiredKey, .revokedKey].contains(status)
-    guard !isValid || file.key != nil else { return nil }
-    return SignatureFact(
-      primary: file.key.flatMap { table.owner(of: $0) }, key: file.key, status: status,
-      created: Timestamp(seconds: file.time))
+  /// Returns the statements about a file that gpg has read to its end.
+  ///
+  /// - Throws: `incomplete` if gpg has not.
+  func statements(about name: String) throws(EngineError) -> SignatureStatements {
+    guard let statements = files[name] else { throw .incomplete(detail: "it did not read all signatures") }
+    return statements
   }
 }

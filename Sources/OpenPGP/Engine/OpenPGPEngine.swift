@@ -127,7 +127,7 @@ package protocol OpenPGPEngine: Sendable {
   ///   - signature: The signature, armored or binary.
   ///   - bytes: The signed bytes.
   /// - Returns: One fact per signature; empty if there is none. Bad signatures are facts, not errors.
-  /// - Throws: An engine error.
+  /// - Throws: The errors of ``verifyMessages(_:)``.
   func verifyDetached(
     signature: [UInt8], of bytes: [UInt8]
   ) throws(EngineError) -> [SignatureFact]
@@ -146,7 +146,8 @@ package protocol OpenPGPEngine: Sendable {
   /// - Parameter messages: Binary signed messages, each of the form that ``SignedMessage`` accepts.
   /// - Returns: One fact for each message, in the same order; nil for a message without a signature that can be
   ///   verified. Bad signatures are facts, not errors.
-  /// - Throws: An engine error.
+  /// - Throws: `incomplete` if GnuPG has not stated a verdict about each signature; `unusableKey` for a person whose key
+  ///   GnuPG cannot read, if one of the signatures may be theirs; an engine error.
   func verifyMessages(_ messages: [[UInt8]]) throws(EngineError) -> [SignatureFact?]
 
   /// The counts of operations so far.

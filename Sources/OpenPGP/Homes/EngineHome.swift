@@ -8,7 +8,7 @@ internal import KeyringModel
 /// replaced as a whole.
 final class EngineHome: Sendable {
   /// The version of the layout. Raise it when the content of homes changes, so that old homes are no longer used.
-  static let layout = 2
+  static let layout = 3
 
   /// The path of the home.
   let path: String
@@ -22,26 +22,28 @@ final class EngineHome: Sendable {
   ///
   /// - Parameters:
   ///   - path: The folder.
+  ///   - files: The people's key files.
   ///   - lock: Its lock, which must be held.
   /// - Returns: nil if the home is not finished, differs from what was written, or is older than the last start of the
   ///   machine. It must be made again then.
-  convenience init?(path: String, lock: HomeLock) {
+  convenience init?(path: String, files: [Fingerprint: [UInt8]], lock: HomeLock) {
     guard let seal = HomeSeal(of: path),
       let table = SmallFile.read(Self.table(path), limit: 16 << 20), let keys = KeyTableFile.decode(table)
     else { return nil }
-    self.init(path: path, keys: keys, seal: seal, lock: lock)
+    self.init(path: path, keys: keys, files: files, seal: seal, lock: lock)
   }
 
   /// Describes a home that was just made.
   ///
   /// - Parameters:
   ///   - path: The folder.
-  ///   - keys: The people's keys.
+  ///   - keys: The people's keys, as gpg lists them.
+  ///   - files: The people's key files.
   ///   - seal: The seal of the home.
   ///   - lock: The lock of the home, which must be held.
-  init(path: String, keys: [PublicKey], seal: HomeSeal, lock: HomeLock) {
+  init(path: String, keys: [PublicKey], files: [Fingerprint: [UInt8]], seal: HomeSeal, lock: HomeLock) {
     self.path = path
-    self.table = KeyTable(keys)
+    self.table = KeyTable(keys, files: files)
     self.seal = seal
     self.lock = lock
   }
@@ -77,6 +79,15 @@ final class EngineHome: Sendable {
   func adoptDefaultSigner(_ signer: Fingerprint) throws(EngineError) {
     try SmallFile.write(EngineConfiguration.bytes(signer: signer), to: path + "/gpg.conf")
   }
+
+  /// The version of the gpg that made the home; nil if it is not known.
+  var engineVersion: [UInt8]? { SmallFile.read(Self.version(path), limit: 64) }
+
+  /// Returns the path of the file with the version of the gpg that made a home.
+  ///
+  /// - Parameter path: The folder of the home.
+  /// - Returns: The path of the file.
+  static func version(_ path: String) -> String { path + "/gpg-version" }
 
   /// Returns the path of the file with the people's keys.
   ///

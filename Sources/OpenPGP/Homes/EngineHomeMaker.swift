@@ -86,18 +86,26 @@ struct EngineHomeMaker: Sendable {
     // Another process may remove a folder between two steps. Each round starts with the current state.
     for _ in 0..<10 {
       try PrivateFolder.make(base)
-      if let home = try load(), isCurrent(home) { return (home, false) }
+      if let home = try load(), isCurrent(home), try isUpToDate(home, tools) { return (home, false) }
       // Processes that use a damaged home keep its lock, so the makers have a lock of their own.
       let making = try HomeLock(path: StaleHomes.makers(in: base))
       guard making.take(.exclusive, within: Self.patience) else { throw busy }
       guard making.isCurrent else { continue }
       // Another process may have made the home while this one waited.
-      if let home = try load(), isCurrent(home) { return (home, false) }
+      if let home = try load(), isCurrent(home), try isUpToDate(home, tools) { return (home, false) }
       let home = try make(try tools())
       StaleHomes.remove(in: base, except: name)
       return (home, true)
     }
     throw busy
+  }
+
+  /// Returns false if another version of GnuPG made the home and could not read all keys, so that this one may read more.
+  private func isUpToDate(
+    _ home: EngineHome, _ tools: () throws(EngineError) -> EngineTools
+  ) throws(EngineError) -> Bool {
+    if home.table.unreadable.isEmpty { return true }
+    return home.engineVersion == Array(try tools().program.version.utf8)
   }
 
   private static let patience = 60.0
@@ -118,7 +126,7 @@ struct EngineHomeMaker: Sendable {
       return nil
     }
     guard lock.take(.shared, within: Self.patience) else { throw busy }
-    guard lock.isCurrent, let home = EngineHome(path: path, lock: lock) else { return nil }
+    guard lock.isCurrent, let home = EngineHome(path: path, files: keys, lock: lock) else { return nil }
     updateLastUse()
     return home
   }
@@ -143,11 +151,12 @@ struct EngineHomeMaker: Sendable {
     // Without this file GnuPG 2.4 may write `use-keyboxd` here for a new home, and a daemon would then hold the keys.
     try SmallFile.write([], to: path + "/common.conf")
     // This comes before the redirect exists, so that a secret key in a key file cannot get into the user's agent.
-    let keys = try importKeys(tools)
+    let listed = try importKeys(tools)
     let socket = AgentRedirect.end(of: try tools.gpgconf.places(home: locations.userHome).agentSocket)
     let redirect = AgentRedirect(path: try tools.gpgconf.places(home: path).agentSocket)
     try redirect.point(to: socket)
-    try SmallFile.write(KeyTableFile.encode(keys), to: EngineHome.table(path))
+    try SmallFile.write(KeyTableFile.encode(listed), to: EngineHome.table(path))
+    try SmallFile.write(Array(tools.program.version.utf8), to: EngineHome.version(path))
     let seal = try HomeSeal(of: path, redirect: redirect, socket: socket)
     // An import leaves a copy of the empty keybox.
     for name in FolderNames.text(at: path) where !seal.isExpected(name, in: path) {
@@ -156,14 +165,15 @@ struct EngineHomeMaker: Sendable {
     // Without this check, a home that another process has begun could be marked as finished.
     guard lock.isCurrent else { throw busy }
     try seal.write(to: path)
-    return EngineHome(path: path, keys: keys, seal: seal, lock: lock)
+    return EngineHome(path: path, keys: listed, files: keys, seal: seal, lock: lock)
   }
 
   // The table is made from the keys that gpg has imported, not from the content of the files.
   private func importKeys(_ tools: EngineTools) throws(EngineError) -> [PublicKey] {
     let ordered = keys.sorted { $0.key < $1.key }
+    var imported: [Fingerprint] = []
     if !ordered.isEmpty {
-      try tools.importKeys(ordered.flatMap { $0.value + [UInt8(ascii: "\n")] }, home: path)
+      imported = try tools.importKeys(ordered.flatMap { $0.value + [UInt8(ascii: "\n")] }, home: path)
     }
     // This also makes an empty keybox, if there are no keys.
     var listed = try tools.keys(home: path)
@@ -171,7 +181,7 @@ struct EngineHomeMaker: Sendable {
     let present = Set(listed.map(\.fingerprint))
     let missing = ordered.filter { !present.contains($0.key) }
     if !missing.isEmpty, missing.count < ordered.count || ordered.count > 1 {
-      try tools.importKeys(eachOf: missing.map(\.value), home: path)
+      imported += try tools.importKeys(eachOf: missing.map(\.value), home: path)
       listed = try tools.keys(home: path)
     }
     // A file may hold more keys than the one it is named after. They are removed, because such a key could claim the
@@ -184,7 +194,20 @@ struct EngineHomeMaker: Sendable {
         throw .unsafeEngine(path: path, reason: "keys of other people in it cannot be deleted")
       }
     }
+    try requireWhole(listed, imported)
     return listed
+  }
+
+  /// Checks that a listing has all keys that were imported, with all subkeys in their files: libgpgme does not notice that
+  /// gpg was killed while it was listing them.
+  private func requireWhole(_ listed: [PublicKey], _ imported: [Fingerprint]) throws(EngineError) {
+    let subkeys = Dictionary(
+      listed.map { ($0.fingerprint, Set($0.subkeys.map(\.fingerprint))) }, uniquingKeysWith: { $1 })
+    let isWhole = imported.allSatisfy { person in
+      guard let file = keys[person] else { return true }
+      return subkeys[person]?.isSuperset(of: KeyPackets.fingerprints(in: file)) ?? false
+    }
+    if !isWhole { throw .incomplete(detail: "it did not list all keys") }
   }
 
   // Homes that were not used for a week are removed. The time of the stamp is the time of the last use.

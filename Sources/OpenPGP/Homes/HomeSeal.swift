@@ -93,7 +93,7 @@ struct HomeSeal: Sendable {
   /// The start of the names of folders in a home that exist during a verification.
   static let verification = "verify-"
   /// The files that never change.
-  private static let files = ["common.conf", "keytree-keys", "lock", "pubring.kbx"]
+  private static let files = ["common.conf", "gpg-version", "keytree-keys", "lock", "pubring.kbx"]
   private static let limit = 16_384
   private static let start = "keytree-engine \(EngineHome.layout)"
 

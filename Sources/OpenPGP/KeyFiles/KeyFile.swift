@@ -8,6 +8,8 @@ package struct KeyFile: Sendable {
   package enum Problem: Error, Sendable, Equatable {
     /// GnuPG finds no key in it.
     case empty
+    /// GnuPG on this machine cannot read the key in it; the first version of GnuPG that can, or nil if it is not known.
+    case unreadable(needs: String?)
     /// It has more than one key. The value has their fingerprints.
     case several([Fingerprint])
     /// It has a secret key, which must not be shared.
@@ -56,9 +58,15 @@ package struct KeyFile: Sendable {
     } catch {
       throw .engine(error)
     }
-    guard let found = keys.first else { throw .empty }
+    guard let found = keys.first else {
+      for case .unreadable(let needed) in files.map(KeyPackets.problem) { throw .unreadable(needs: needed) }
+      throw .empty
+    }
     guard keys.count == 1 else { throw .several(keys.map(\.fingerprint).sorted()) }
     if let fingerprint, found.fingerprint != fingerprint { throw .other(found.fingerprint) }
+    guard Set(found.subkeys.map(\.fingerprint)).isSuperset(of: KeyPackets.fingerprints(in: bytes)) else {
+      throw .engine(.incomplete(detail: "it did not list the whole key"))
+    }
     key = found
   }
 

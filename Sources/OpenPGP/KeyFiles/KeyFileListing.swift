@@ -11,17 +11,22 @@ extension TemporaryHome {
   ///   - file: Any bytes; usually an armored or binary key.
   ///   - processStarted: Called for every process that is started.
   /// - Returns: The keys in the order of the file; empty if GnuPG finds none.
-  /// - Throws: An engine error.
+  /// - Throws: `incomplete` if GnuPG lists fewer keys than the file has; an engine error.
   package func keys(
     in file: [UInt8], processStarted: () -> Void
   ) throws(EngineError) -> [PublicKey] {
     if file.isEmpty { return [] }
     let context = try context(processStarted)
     processStarted()
-    return try unsafe file.span.bytes.withUnsafeBytes { bytes throws(EngineError) in
+    let found = try unsafe file.span.bytes.withUnsafeBytes { bytes throws(EngineError) in
       let data = try unsafe DataObject(reading: bytes, isSensitive: false)
       return unsafe context.keys(in: data.pointer)
     }
+    // libgpgme does not notice that gpg was killed.
+    guard found.count >= KeyPackets.ordinaryCount(in: file) else {
+      throw .incomplete(detail: "it did not list all keys of a file")
+    }
+    return found
   }
 }
 

@@ -72,6 +72,10 @@ package struct UserKeyring: Sendable {
     if code != 0 { throw EngineError(code) }
     let bytes = output.bytes()
     if bytes.isEmpty { throw .unusableKey(fingerprint, .missing) }
+    // libgpgme does not notice that gpg was killed while it was listing or exporting the key.
+    guard KeyPackets.isWhole(bytes),
+      Set(key.subkeys.map(\.fingerprint)).isSuperset(of: KeyPackets.fingerprints(in: bytes))
+    else { throw .incomplete(detail: "it did not export the whole key") }
     guard bytes.count <= KeyFile.sizeLimit else {
       throw .unusableKey(fingerprint, .tooLarge(limit: KeyFile.sizeLimit))
     }

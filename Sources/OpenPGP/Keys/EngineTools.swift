@@ -17,14 +17,20 @@ struct EngineTools {
   /// - Parameters:
   ///   - bytes: Armored keys, any number.
   ///   - home: The GnuPG home.
-  /// - Throws: The error of libgpgme. A key that cannot be read causes no error, but is missing from the listing.
-  func importKeys(_ bytes: [UInt8], home: String) throws(EngineError) {
+  /// - Returns: The keys that are in the home now.
+  /// - Throws: `incomplete` when gpg did not finish. A key that cannot be read causes no error, but is missing.
+  func importKeys(_ bytes: [UInt8], home: String) throws(EngineError) -> [Fingerprint] {
     let context = try Context(program: program, home: home, interaction: .never)
     try unsafe bytes.span.bytes.withUnsafeBytes { buffer throws(EngineError) in
       let data = try unsafe DataObject(reading: buffer, isSensitive: false)
       processStarted()
+      // A key that gpg cannot read causes an error, too.
       _ = unsafe gpgme_op_import(context.pointer, data.pointer)
     }
+    guard context.report.importCounts != nil else {
+      throw .incomplete(detail: "it did not finish importing keys")
+    }
+    return context.report.imported
   }
 
   /// Lists every key of a home.
@@ -80,14 +86,17 @@ struct EngineTools {
   /// - Parameters:
   ///   - files: Armored keys.
   ///   - home: The GnuPG home.
-  /// - Throws: The error of libgpgme. A key that cannot be read causes no error, but is missing from the listing.
-  func importKeys(eachOf files: [[UInt8]], home: String) throws(EngineError) {
+  /// - Returns: The keys that are in the home now.
+  /// - Throws: `incomplete` when gpg did not finish, or did not report the reason why it has not imported a key. A key that
+  ///   cannot be read causes no error, but is missing.
+  func importKeys(eachOf files: [[UInt8]], home: String) throws(EngineError) -> [Fingerprint] {
     let folder = "\(home)/import"
     try PrivateFolder.make(folder)
     defer {
       FolderRemoval.removeContent(of: folder)
       _ = unsafe rmdir(folder)
     }
+    var imported: [Fingerprint] = []
     try forEachBatch(of: files) { portion throws(EngineError) in
       var names: [String] = []
       for (number, bytes) in portion.enumerated() {
@@ -95,8 +104,20 @@ struct EngineTools {
         try SmallFile.write(bytes, to: name, isSynchronized: false)
         names.append(name)
       }
-      try run(["--import", "--"] + names, home: home)
+      let report = StatusReport(nil)
+      for line in try run(["--status-fd", "1", "--import", "--"] + names, home: home).split(
+        separator: UInt8(ascii: "\n"))
+      {
+        let words = String(decoding: line, as: UTF8.self).split(separator: " ", maxSplits: 2)
+        if words.count == 3, words[0] == "[GNUPG:]" { report.read(String(words[1]), String(words[2])) }
+      }
+      let ordinary = portion.count { KeyPackets.isOrdinary($0) }
+      guard let counts = report.importCounts, counts.read >= ordinary, counts.explained >= counts.read else {
+        throw .incomplete(detail: "it did not finish importing keys")
+      }
+      imported += report.imported
     }
+    return imported
   }
 
   /// The maximum number of keys or files for one process, limited by the length of a command line.
@@ -112,10 +133,11 @@ struct EngineTools {
     }
   }
 
-  private func run(_ arguments: [String], home: String) throws(EngineError) {
+  @discardableResult
+  private func run(_ arguments: [String], home: String) throws(EngineError) -> [UInt8] {
     processStarted()
     let options = ["--homedir", home, "--batch", "--no-tty", "--quiet", "--no-autostart"]
-    _ = try ProgramCall.run(program.path, options + arguments)
+    return try ProgramCall.run(program.path, options + arguments)
   }
 }
 

@@ -79,6 +79,15 @@ extension PublicKey {
 }
 
 extension PublicKey.Subkey {
+  /// Returns true for an algorithm that every supported GnuPG knows. libgpgme returns the number of any other one
+  /// unchanged.
+  private static func isKnown(_ algorithm: gpgme_pubkey_algo_t) -> Bool {
+    [
+      GPGME_PK_RSA, GPGME_PK_RSA_E, GPGME_PK_RSA_S, GPGME_PK_ELG_E, GPGME_PK_DSA, GPGME_PK_ECC, GPGME_PK_ELG,
+      GPGME_PK_ECDSA, GPGME_PK_ECDH, GPGME_PK_EDDSA,
+    ].contains(algorithm)
+  }
+
   init?(_ subkey: gpgme_subkey_t) {
     guard let fpr = unsafe subkey.pointee.fpr, let id = unsafe subkey.pointee.keyid,
       let fingerprint = unsafe Fingerprint(String(cString: fpr)),
@@ -93,7 +102,8 @@ extension PublicKey.Subkey {
       expires: expires > 0 ? Timestamp(seconds: expires) : nil,
       revoked: unsafe subkey.pointee.revoked != 0,
       disabled: unsafe subkey.pointee.disabled != 0,
-      invalid: unsafe subkey.pointee.invalid != 0)
+      invalid: unsafe subkey.pointee.invalid != 0,
+      isUnsupported: unsafe subkey.pointee.invalid != 0 && !Self.isKnown(subkey.pointee.pubkey_algo))
   }
 }
 

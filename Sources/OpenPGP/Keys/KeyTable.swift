@@ -9,11 +9,16 @@ struct KeyTable: Sendable, Equatable {
   // Anyone can bind another person's encryption subkey to their own key, so one id may have several owners.
   private let owners: [Fingerprint: [Fingerprint]]
   private let ownersByID: [KeyID: [Fingerprint]]
+  /// The people whose key this machine's GnuPG does not list, or lists only in part, with the reason. A signature that
+  /// GnuPG cannot verify may be theirs, so it is not known to be bad.
+  let unreadable: [Fingerprint: KeyProblem]
 
   /// Creates the table.
   ///
-  /// - Parameter keys: The keys. The last of several with the same fingerprint is used.
-  init(_ keys: [PublicKey]) {
+  /// - Parameters:
+  ///   - keys: The keys that GnuPG lists. The last of several with the same fingerprint is used.
+  ///   - files: The key files of the people.
+  init(_ keys: [PublicKey], files: [Fingerprint: [UInt8]] = [:]) {
     var table: [Fingerprint: PublicKey] = [:]
     var owners: [Fingerprint: [Fingerprint]] = [:]
     var ownersByID: [KeyID: [Fingerprint]] = [:]
@@ -24,9 +29,20 @@ struct KeyTable: Sendable, Equatable {
         ownersByID[subkey.keyID, default: []].append(key.fingerprint)
       }
     }
+    unreadable =
+      files.filter { table[$0.key]?.subkeys.contains(where: \.isUnsupported) ?? true }
+      .mapValues(KeyPackets.problem)
     self.keys = table
     self.owners = owners
     self.ownersByID = ownersByID
+  }
+
+  /// Returns a person whose key GnuPG cannot read, with the reason; nil if it can read all.
+  ///
+  /// - Parameter person: The preferred person.
+  func unreadable(preferring person: Fingerprint?) -> (person: Fingerprint, problem: KeyProblem)? {
+    if let person, let problem = unreadable[person] { return (person, problem) }
+    return unreadable.min { $0.key < $1.key }.map { ($0.key, $0.value) }
   }
 
   /// Returns the owner of a key or subkey.
@@ -64,6 +80,7 @@ struct KeyTable: Sendable, Equatable {
   func encryptionKeys(of people: [Fingerprint], at time: Timestamp) throws(EngineError) -> [KeyID] {
     var ids: [KeyID] = []
     for person in people {
+      if let problem = unreadable[person] { throw .unusableKey(person, problem) }
       guard let key = keys[person] else { throw .unusableKey(person, .missing) }
       // Also applies to a subkey that is not used: a person who has another person's subkey would count as a reader of
       // their items.
@@ -86,6 +103,7 @@ struct KeyTable: Sendable, Equatable {
   ///   - time: The time of use.
   /// - Throws: `unusableKey` when it cannot.
   func checkSigner(_ person: Fingerprint, at time: Timestamp) throws(EngineError) {
+    if let problem = unreadable[person] { throw .unusableKey(person, problem) }
     guard let key = keys[person] else { throw .unusableKey(person, .missing) }
     if let problem = key.problem(for: .sign, at: time) { throw .unusableKey(person, problem) }
   }

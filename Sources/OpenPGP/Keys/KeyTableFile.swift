@@ -12,8 +12,8 @@ internal import KeyringModel
 /// user Alice%20Example%20<alice@keytree.example>
 /// end 3
 /// ```
-/// Letters: `-` is always first, `e` encrypts, `s` signs, `r` revoked, `d` disabled, `i` invalid. Times are seconds
-/// since 1970. User ids are percent-escaped: `%` and everything except printable ASCII.
+/// Letters: `-` is always first, `e` encrypts, `s` signs, `r` revoked, `d` disabled, `i` invalid, `u` of an algorithm
+/// that GnuPG does not know. Times are seconds since 1970. User ids are percent-escaped: `%` and everything except printable ASCII.
 package enum KeyTableFile {
   private static let firstLine = "keytree-keys 1"
 
@@ -77,6 +77,7 @@ package enum KeyTableFile {
     if subkey.revoked { letters += "r" }
     if subkey.disabled { letters += "d" }
     if subkey.invalid { letters += "i" }
+    if subkey.isUnsupported { letters += "u" }
     return letters
   }
 
@@ -89,7 +90,8 @@ package enum KeyTableFile {
       fingerprint: fingerprint, keyID: keyID,
       canEncrypt: letters.contains("e"), canSign: letters.contains("s"),
       created: Timestamp(seconds: created), expires: expires > 0 ? Timestamp(seconds: expires) : nil,
-      revoked: letters.contains("r"), disabled: letters.contains("d"), invalid: letters.contains("i"))
+      revoked: letters.contains("r"), disabled: letters.contains("d"), invalid: letters.contains("i"),
+      isUnsupported: letters.contains("u"))
     return Self.letters(subkey) == letters ? subkey : nil
   }
 

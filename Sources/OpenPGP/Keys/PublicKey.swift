@@ -31,6 +31,8 @@ package struct PublicKey: Sendable, Equatable {
     package var disabled: Bool
     /// True if GnuPG lists it as invalid, for example because a self-signature is missing.
     package var invalid: Bool
+    /// True if GnuPG lists it as invalid because it does not know its algorithm.
+    package var isUnsupported: Bool
 
     /// Creates a subkey from its properties.
     ///
@@ -44,9 +46,11 @@ package struct PublicKey: Sendable, Equatable {
     ///   - revoked: True if its owner has revoked it.
     ///   - disabled: True if GnuPG lists it as disabled.
     ///   - invalid: True if GnuPG lists it as invalid.
+    ///   - isUnsupported: True if that is because GnuPG does not know its algorithm.
     package init(
       fingerprint: Fingerprint, keyID: KeyID, canEncrypt: Bool, canSign: Bool, created: Timestamp,
-      expires: Timestamp? = nil, revoked: Bool = false, disabled: Bool = false, invalid: Bool = false
+      expires: Timestamp? = nil, revoked: Bool = false, disabled: Bool = false, invalid: Bool = false,
+      isUnsupported: Bool = false
     ) {
       self.fingerprint = fingerprint
       self.keyID = keyID
@@ -57,6 +61,7 @@ package struct PublicKey: Sendable, Equatable {
       self.revoked = revoked
       self.disabled = disabled
       self.invalid = invalid
+      self.isUnsupported = isUnsupported
     }
 
     /// Returns true if the key has expired.

@@ -1,4 +1,3 @@
-internal import CGPGME
 internal import Synchronization
 
 /// Ends a call that waits for the user, from another thread.
@@ -47,16 +46,5 @@ extension Cancellation {
   func dialogStarted(_ arguments: String) {
     guard let pinentry = PinentryProcess(launchStatus: arguments) else { return }
     whenCancelled { pinentry.end() }
-  }
-
-  static let statusCallback: gpgme_status_cb_t = { hook, keyword, arguments in
-    guard let hook = unsafe hook, let keyword = unsafe keyword, let arguments = unsafe arguments else {
-      return 0
-    }
-    if unsafe String(cString: keyword) == "PINENTRY_LAUNCHED" {
-      unsafe Unmanaged<Cancellation>.fromOpaque(hook).takeUnretainedValue()
-        .dialogStarted(unsafe String(cString: arguments))
-    }
-    return 0
   }
 }

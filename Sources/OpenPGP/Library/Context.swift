@@ -9,8 +9,9 @@ struct Context: ~Copyable, @unchecked Sendable {
   let pointer: gpgme_ctx_t
   // The passphrase callback gets this as a plain pointer, so it has to exist as long as the context.
   private let passphrase: Passphrase?
-  // The status callback gets this as a plain pointer.
   private let cancellation: Cancellation?
+  /// The status lines of the operation. The status callback gets this as a plain pointer.
+  let report: StatusReport
 
   /// Opens a context for operations in a GnuPG home. Starts no process.
   ///
@@ -35,17 +36,15 @@ struct Context: ~Copyable, @unchecked Sendable {
     unsafe pointer = context
     passphrase = Passphrase(interaction)
     self.cancellation = cancellation
+    report = StatusReport(cancellation)
 
     // No key servers, no web key directory, no certificate checks: no network access.
     unsafe gpgme_set_offline(context, 1)
     _ = unsafe gpgme_set_ctx_flag(context, "auto-key-locate", "local")
     _ = unsafe gpgme_set_ctx_flag(context, "auto-key-retrieve", "0")
     _ = unsafe gpgme_set_ctx_flag(context, "no-symkey-cache", "1")
-    if let cancellation {
-      _ = unsafe gpgme_set_ctx_flag(context, "full-status", "1")
-      unsafe gpgme_set_status_cb(
-        context, Cancellation.statusCallback, Unmanaged.passUnretained(cancellation).toOpaque())
-    }
+    _ = unsafe gpgme_set_ctx_flag(context, "full-status", "1")
+    unsafe gpgme_set_status_cb(context, StatusReport.callback, Unmanaged.passUnretained(report).toOpaque())
     switch interaction {
     case .pinentry: break
     case .never: _ = unsafe gpgme_set_pinentry_mode(context, GPGME_PINENTRY_MODE_ERROR)

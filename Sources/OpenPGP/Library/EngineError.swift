@@ -44,6 +44,9 @@ public enum EngineError: Error, Equatable, Sendable {
   case engineTooOld(version: String)
   /// Other users could change a program or folder that the engine depends on.
   case unsafeEngine(path: String, reason: String)
+  /// GnuPG ended before it had said everything about the operation, for example because it was killed. What it has not
+  /// said is not known.
+  case incomplete(detail: String)
   /// Any other error of libgpgme: its code, source and text.
   case other(code: Int, source: String, text: String)
 }
@@ -52,6 +55,9 @@ public enum EngineError: Error, Equatable, Sendable {
 public enum KeyProblem: Sendable, Equatable {
   /// The engine has no such key.
   case missing
+  /// GnuPG on this machine cannot read the key, or one of its subkeys; the first version of GnuPG that can, or nil if it
+  /// is not known.
+  case unreadable(needs: String?)
   /// The key, or its last suitable subkey, expired at that time.
   case expired(Timestamp)
   /// Its owner revoked it.

@@ -2,6 +2,7 @@ internal import CGPGME
 internal import CSystem
 internal import Encoding
 internal import Glibc
+internal import Subprocess
 
 /// Calls of `gpgconf`, the program that knows the paths of GnuPG. It is run through libgpgme's spawn protocol.
 struct Gpgconf {
@@ -26,7 +27,10 @@ struct Gpgconf {
   func places(home: String?) throws(EngineError) -> Places {
     // Each line is `name:value`. The value is percent-escaped.
     var values: [String: String] = [:]
-    for line in try run(arguments(home) + ["--list-dirs"]).split(separator: UInt8(ascii: "\n")) {
+    let output = try run(arguments(home) + ["--list-dirs"])
+    // A line without an end may be truncated.
+    let end = output.lastIndex(of: UInt8(ascii: "\n")) ?? output.startIndex
+    for line in output[..<end].split(separator: UInt8(ascii: "\n")) {
       guard let colon = line.firstIndex(of: UInt8(ascii: ":")),
         let value = PercentEscapes.decode(line[line.index(after: colon)...])
       else { continue }
@@ -71,9 +75,54 @@ struct Gpgconf {
   }
 }
 
-/// Runs a GnuPG program through libgpgme's spawn protocol, for operations that libgpgme does not have.
+/// Runs a GnuPG program for operations that libgpgme does not have.
 enum ProgramCall {
-  /// Runs a program and waits until it ends.
+  /// Runs a program, and checks that it has ended by itself and reports at most errors in its input.
+  ///
+  /// - Parameters:
+  ///   - program: An absolute path.
+  ///   - arguments: Its arguments.
+  ///   - input: Its standard input; must not be secret.
+  /// - Returns: Its standard output; nil if the end of the program is not known, because this process ignores `SIGCHLD` or
+  ///   another part of it has collected the status.
+  /// - Throws: `incomplete` when the program was ended, could not be run, or has another exit status than 0, 1 or 2. With 1
+  ///   gpg reports bad signatures, with 2 also errors such as a missing key.
+  static func run(
+    untilEnd program: String, _ arguments: [String], input: [UInt8]
+  ) throws(EngineError) -> [UInt8]? {
+    var run = ProgramRun(program, arguments, environment: ProcessEnvironment(entries: environment))
+    run.input = .bytes(input)
+    (run.output, run.errors) = (.collected(limit: outputLimit), .discarded)
+    let outcome: ProcessOutcome
+    do throws(ProcessError) {
+      outcome = try run.run()
+    } catch {
+      if case .systemCall(_, _, ECHILD) = error { return nil }
+      throw .incomplete(detail: "\(program): \(PrivateFolder.reason(error.errno))")
+    }
+    switch outcome.ending {
+    case .exited(0...2) where outcome.isComplete: return outcome.output
+    case .exited(let status): throw .incomplete(detail: "exit status \(status)")
+    case .signaled(let signal): throw .incomplete(detail: "signal \(signal)")
+    }
+  }
+
+  /// The most output of a program in bytes. A user id in a status line has at most two kilobytes.
+  private static let outputLimit = 64 << 20
+
+  /// The environment of this process, which libgpgme also passes on to gpg.
+  private static var environment: [[UInt8]] {
+    var entries: [[UInt8]] = []
+    guard var next = unsafe keytree_environment() else { return [] }
+    while let entry = unsafe next.pointee {
+      unsafe entries.append(Array(UnsafeRawBufferPointer(start: entry, count: strlen(entry))))
+      unsafe next += 1
+    }
+    return entries
+  }
+
+  /// Runs a program through libgpgme's spawn protocol, and waits until it ends. The output does not tell how it has ended,
+  /// so the caller must see in it that it is whole.
   ///
   /// - Parameters:
   ///   - program: An absolute path.

@@ -62,7 +62,9 @@ package struct PolicyHistoryReader {
       known[ContentDigest(of: Array(bytes))] = Entry(places: places, previous: policy.previous)
     }
     let reader = StepReader(self, known)
-    return HistoricalPolicies(count: known.count) { reader.step($0, version: $1) }
+    return HistoricalPolicies(count: known.count, failure: { reader.failure }) {
+      reader.step($0, version: $1)
+    }
   }
 
   /// Returns the places that differ in their signature or key files. Those without a signature come last.
@@ -188,11 +190,15 @@ package struct PolicyHistoryReader {
   private final class StepReader: Sendable {
     private let policies: PolicyHistoryReader
     private let known: [ContentDigest: Entry]
-    private let state: Mutex<(contents: PolicyContents, steps: [ContentDigest: PolicyStep])>
+    private let state:
+      Mutex<(contents: PolicyContents, steps: [ContentDigest: PolicyStep], failure: GitError?)>
+
+    /// The first error of git.
+    var failure: GitError? { state.withLock { $0.failure } }
 
     init(_ policies: PolicyHistoryReader, _ known: [ContentDigest: Entry]) {
       (self.policies, self.known) = (policies, known)
-      state = Mutex((PolicyContents(in: policies.repository, limit: policies.limit), [:]))
+      state = Mutex((PolicyContents(in: policies.repository, limit: policies.limit), [:], nil))
     }
 
     /// Returns a policy with its first or another signature; nil if there is none. For the first one, also reads the
@@ -201,7 +207,7 @@ package struct PolicyHistoryReader {
       guard let entry = known[digest], entry.places.indices.contains(version) else { return nil }
       return state.withLock { state in
         if version > 0 {
-          return (try? policies.steps(at: [entry.places[version]], &state.contents))?.first
+          return steps(at: [entry.places[version]], &state.contents, &state.failure).first
         }
         if let step = state.steps[digest] { return step }
         var places: [Place] = []
@@ -210,9 +216,21 @@ package struct PolicyHistoryReader {
           places.append(entry.places[0])
           next = entry.previous
         }
-        let steps = (try? policies.steps(at: places, &state.contents)) ?? []
+        let steps = steps(at: places, &state.contents, &state.failure)
         state.steps = Dictionary(steps.map { ($0.digest, $0) }) { first, _ in first }
         return state.steps[digest]
+      }
+    }
+
+    /// Returns the steps, or none and the error if git cannot read them. Steps that are too large are missing.
+    private func steps(
+      at places: [Place], _ contents: inout PolicyContents, _ failure: inout GitError?
+    ) -> [PolicyStep] {
+      do {
+        return try policies.steps(at: places, &contents)
+      } catch {
+        failure = failure ?? error as? GitError
+        return []
       }
     }
   }

@@ -121,7 +121,8 @@ package struct Synchronization {
   ///   run is needed because the merge brought a new policy.
   /// - Throws: `KeyringError` with `busy` if another process synchronizes; `noRemote`; `anotherStore`; `rewritten` if
   ///   the remote has lost commits; `tooBusy` if others pushed first in every attempt; `foreignPolicy`;
-  ///   `policiesDiverged`; `cannotReapply`; and the errors of merging, git and the store. Steps that were completed
+  ///   `policiesDiverged`; `cannotReapply`; `KeyringError.team` with `unreadableKey` if GnuPG cannot read the key of a
+  ///   person, so that nothing can be merged or sent; and the errors of merging, git and the store. Steps that were completed
   ///   before an error are not reverted.
   package func run() throws -> Report {
     try GitTurn.take(.synchronization, in: repository, tree, timeout: timeout) {
@@ -160,6 +161,8 @@ package struct Synchronization {
         tip != theirs && !(options.pullsOnly || keyring.distrust != nil) && report.hasNewPolicy
       if tip != theirs, isRemoved, !report.isUnsent { report.withheld = try count(from: theirs, to: tip) }
       if tip != theirs, !isReceiving, !report.isUnsent {
+        // A merge of plain git may be among the commits.
+        try keyring.requireReadableKeys()
         try refuseStrays(from: theirs, to: tip)
         let count = try count(from: theirs, to: tip)
         guard try remote.push(tip, network) else { continue }
@@ -327,6 +330,7 @@ package struct Synchronization {
       return try UnacceptedFiles(from: head, to: theirs, in: repository).files()
     }
     func merge(_ judge: Keyring, policyOf side: MergeSide? = nil) throws -> MergedFiles {
+      try judge.requireReadableKeys()
       var merge = try TreeMerge(
         bases: bases.isEmpty ? [marker.hash.emptyTree] : bases, ours: head, theirs: theirs, in: repository,
         keyring: keyring, judge: judge)
@@ -369,15 +373,18 @@ package struct Synchronization {
       throw SyncError.foreignPolicy
     }
     var problem: (any Error)?
+    var past: HistoricalPolicies?
     let judge: Keyring = try keyring.judge(of: step) {
       do {
-        return try policies.steps()
+        let steps = try policies.steps()
+        past = steps
+        return steps
       } catch {
         problem = error
         return HistoricalPolicies([])
       }
     }
-    if let problem { throw problem }
+    if let problem = problem ?? past?.problem { throw problem }
     return judge
   }
 

@@ -89,7 +89,7 @@ struct DoctorPartsTests {
     let examination = KeyExamination(own: isMine ? [try key()] : [], now: now)
     let list = examination.people(
       of: policy, me: fingerprint, keys: stored.map { [$0] } ?? [],
-      ring: ring.map { [fingerprint: $0] } ?? [:],
+      problems: [:], ring: ring.map { [fingerprint: $0] } ?? [:],
       path: "/store")
     return try #require(list.first)
   }

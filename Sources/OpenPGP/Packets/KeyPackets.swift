@@ -1,0 +1,105 @@
+internal import Encoding
+internal import KeyringModel
+
+/// The versions and algorithms of the public keys in a key file, which decide whether a GnuPG can read it.
+package enum KeyPackets {
+  /// Returns the reason why this machine's GnuPG does not list the key of a file, or lists it only in part.
+  ///
+  /// GnuPG 2.2 imports no key with a packet of version 5. GnuPG 2.4 imports one with a Kyber subkey, but lists the subkey
+  /// as invalid.
+  ///
+  /// - Parameter file: The key, armored or binary.
+  /// - Returns: `unreadable` if the file has a key of a version or an algorithm that GnuPG 2.2 does not know, otherwise
+  ///   `missing`.
+  package static func problem(of file: [UInt8]) -> KeyProblem {
+    let needs = keys(in: file).keys.map { needed(version: $0.version, algorithm: $0.algorithm) }
+    if needs.contains(.newer) { return .unreadable(needs: nil) }
+    if needs.contains(.kyber) { return .unreadable(needs: "2.5") }
+    return needs.contains(.version5) ? .unreadable(needs: "2.4") : .missing
+  }
+
+  /// Returns true if a file has an ordinary key and no damaged packet, so that GnuPG at least reads it.
+  ///
+  /// - Parameter file: The key, armored or binary.
+  static func isOrdinary(_ file: [UInt8]) -> Bool { ordinaryCount(in: file) > 0 }
+
+  /// Returns the number of primary keys in a file that has only ordinary keys and no damaged packet, otherwise 0. Of
+  /// several armored keys only the first is counted.
+  ///
+  /// - Parameter file: The keys, armored or binary.
+  static func ordinaryCount(in file: [UInt8]) -> Int {
+    let (keys, isWhole) = keys(in: file)
+    guard isWhole, keys.first?.isPrimary == true,
+      keys.allSatisfy({ $0.version == 4 && needed(version: $0.version, algorithm: $0.algorithm) == .any })
+    else { return 0 }
+    return keys.count(where: \.isPrimary)
+  }
+
+  /// Returns the fingerprints of the keys and subkeys of version 4 in a file (RFC 9580, 5.5.4.2).
+  ///
+  /// - Parameter file: The key, armored or binary.
+  static func fingerprints(in file: [UInt8]) -> Set<Fingerprint> {
+    Set(
+      keys(in: file).keys.filter { $0.version == 4 }.compactMap { key in
+        let length = [
+          UInt8(truncatingIfNeeded: key.body.count >> 8), UInt8(truncatingIfNeeded: key.body.count),
+        ]
+        return Fingerprint(Hexadecimal.text(SHA1.digest(of: [0x99] + length + key.body)).uppercased())
+      })
+  }
+
+  /// Returns true if a file has keys and no damaged packet, and is not truncated.
+  ///
+  /// - Parameter file: The key, armored or binary.
+  static func isWhole(_ file: [UInt8]) -> Bool {
+    let (keys, isWhole) = keys(in: file)
+    return isWhole && !keys.isEmpty
+  }
+
+  private struct Key {
+    let isPrimary: Bool
+    let body: [UInt8]
+    var version: UInt8 { body[0] }
+    /// Version and four bytes of time come before the algorithm (RFC 9580, 5.5.2).
+    var algorithm: UInt8 { body[5] }
+  }
+
+  /// The GnuPG that a key needs.
+  private enum Need {
+    /// Every supported one.
+    case any
+    /// One that reads keys of version 5, which LibrePGP defines: 2.4.
+    case version5
+    /// One that has the composite Kyber keys of LibrePGP: 2.5.
+    case kyber
+    /// One that is newer than this program.
+    case newer
+  }
+
+  private static func needed(version: UInt8, algorithm: UInt8) -> Need {
+    switch (version, algorithm) {
+    case (4, 1...3), (4, 16...20), (4, 22): .any
+    case (5, 1...3), (5, 16...20), (5, 22): .version5
+    case (4...5, 8): .kyber
+    // GnuPG ignores keys of version 3.
+    case (..<4, _): .any
+    default: .newer
+    }
+  }
+
+  /// Returns the public keys and subkeys of a file up to the first packet that cannot be read, and true if there is none.
+  private static func keys(in file: [UInt8]) -> (keys: [Key], isWhole: Bool) {
+    let bytes = Armor.binary(file, .publicKey)
+    return unsafe bytes.withUnsafeBytes { buffer in
+      var reader = unsafe PacketReader(buffer)
+      var keys: [Key] = []
+      while !reader.isAtEnd {
+        // The packets before a damaged one are enough: they explain what GnuPG has reported.
+        guard let packet = try? reader.next() else { return (keys, false) }
+        guard packet.tag == 6 || packet.tag == 14, packet.isWhole, packet.body.count > 5 else { continue }
+        keys.append(Key(isPrimary: packet.tag == 6, body: Array(bytes[packet.body])))
+      }
+      return (keys, true)
+    }
+  }
+}

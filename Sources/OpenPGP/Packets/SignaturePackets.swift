@@ -1,0 +1,96 @@
+internal import Encoding
+
+/// Signatures in the form that GnuPG can say something about. It skips packets of another form, so that its silence would
+/// have two possible reasons.
+enum SignaturePackets {
+  /// Returns the number of signatures in a detached signature.
+  ///
+  /// - Parameter bytes: The signature, armored or binary.
+  /// - Returns: nil if it contains anything but signatures of that form, or nothing.
+  static func count(in bytes: [UInt8]) -> Int? {
+    let binary = Armor.binary(bytes, .signature)
+    guard let packets = packets(of: binary), !packets.isEmpty else { return nil }
+    return packets.allSatisfy { isSignature($0, in: binary) } ? packets.count : nil
+  }
+
+  /// Returns the version of the signature in a message that consists of a one-pass signature of a document, literal data,
+  /// and a signature.
+  ///
+  /// - Parameter message: A binary message.
+  /// - Returns: nil if the message has another form.
+  static func version(in message: [UInt8]) -> UInt8? {
+    guard let packets = packets(of: message), packets.map(\.tag) == [4, 11, 2] else { return nil }
+    // Version 3, a binary document, two algorithms, a key id, and 1 for the last signature (RFC 9580, 5.4).
+    let onePass = message[packets[0].body]
+    let isWhole =
+      onePass.count == 13 && onePass.starts(with: [3, 0]) && onePass.last == 1
+      && isSignature(packets[2], in: message)
+    return isWhole ? message[packets[2].body.lowerBound] : nil
+  }
+
+  private static func packets(of bytes: [UInt8]) -> [PacketReader.Packet]? {
+    unsafe bytes.withUnsafeBytes { buffer in
+      var reader = unsafe PacketReader(buffer)
+      var packets: [PacketReader.Packet] = []
+      while !reader.isAtEnd {
+        // The caller refuses a damaged signature, whatever is wrong with it.
+        guard let packet = try? reader.next(), packet.isWhole else { return nil }
+        packets.append(packet)
+      }
+      return packets
+    }
+  }
+
+  /// Returns true for a signature of version 4, or of version 5 as GnuPG makes it, whose parts fill the packet exactly
+  /// (RFC 9580, 5.2.3).
+  private static func isSignature(_ packet: PacketReader.Packet, in bytes: [UInt8]) -> Bool {
+    var rest = bytes[packet.body]
+    guard packet.tag == 2, rest.count > 4, let version = rest.popFirst(), version == 4 || version == 5,
+      rest.popFirst() != nil, let algorithm = rest.popFirst(), rest.popFirst() != nil
+    else { return false }
+    // Two areas of subpackets, and two bytes of the digest.
+    for _ in 0..<2 {
+      guard let length = number(&rest), length <= rest.count else { return false }
+      guard areSubpackets(rest.prefix(length)) else { return false }
+      rest = rest.dropFirst(length)
+    }
+    guard number(&rest) != nil else { return false }
+    guard let integers = integerCount(of: algorithm) else { return true }
+    for _ in 0..<integers {
+      guard let bits = number(&rest), bits > 0, (bits + 7) / 8 <= rest.count else { return false }
+      rest = rest.dropFirst((bits + 7) / 8)
+    }
+    return rest.isEmpty
+  }
+
+  /// Returns the number of integers in a signature; nil for an unknown algorithm.
+  private static func integerCount(of algorithm: UInt8) -> Int? {
+    switch algorithm {
+    case 1, 3: 1
+    case 17, 19, 22: 2
+    default: nil
+    }
+  }
+
+  private static func areSubpackets(_ area: ArraySlice<UInt8>) -> Bool {
+    var rest = area
+    while let first = rest.popFirst() {
+      var length = Int(first)
+      if first == 255 {
+        guard let high = number(&rest), let low = number(&rest) else { return false }
+        length = high << 16 | low
+      } else if first >= 192 {
+        guard let second = rest.popFirst() else { return false }
+        length = (Int(first) - 192) << 8 + Int(second) + 192
+      }
+      guard length > 0, length <= rest.count else { return false }
+      rest = rest.dropFirst(length)
+    }
+    return true
+  }
+
+  private static func number(_ rest: inout ArraySlice<UInt8>) -> Int? {
+    guard let high = rest.popFirst(), let low = rest.popFirst() else { return nil }
+    return Int(high) << 8 | Int(low)
+  }
+}
