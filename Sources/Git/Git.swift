@@ -105,6 +105,26 @@ package struct Git: Sendable {
     return outcome.output
   }
 
+  /// Runs a command that only reads, and throws an error unless it can read everything. Git reports a reference or an
+  /// object that it cannot read, but may go on as if it did not exist.
+  ///
+  /// - Parameter limit: The limit on its output in bytes.
+  /// - Returns: The standard output.
+  /// - Throws: The errors of ``run(_:input:limit:)``.
+  package func query(_ arguments: [String], input: [UInt8] = [], limit: Int = 1 << 20) throws -> [UInt8] {
+    let outcome = try outcome(of: arguments, input: input, limit: limit)
+    guard outcome.ending == .exited(status: 0), !Self.reportsUnreadable(outcome.errors) else {
+      throw failure(arguments, outcome)
+    }
+    return outcome.output
+  }
+
+  private static func reportsUnreadable(_ errors: [UInt8]) -> Bool {
+    errors.split(separator: UInt8(ascii: "\n")).contains { line in
+      ["error: ", "fatal: ", "warning: ignoring broken ref"].contains { line.starts(with: $0.utf8) }
+    }
+  }
+
   /// Runs a command whose exit status is part of the result.
   ///
   /// - Returns: The outcome, with any status.
@@ -166,7 +186,7 @@ package struct Git: Sendable {
   ) throws -> [ArraySlice<UInt8>] {
     var git = self
     git.memoryLimit = memoryLimit
-    return try git.run(arguments, input: input, limit: limit).split(separator: 0)
+    return try git.query(arguments, input: input, limit: limit).split(separator: 0)
   }
 
   /// Returns the error for an outcome that is not status 0.

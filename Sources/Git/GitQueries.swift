@@ -23,12 +23,8 @@ extension Git {
     switch outcome.ending {
     case .exited(status: 0):
       return String(decoding: outcome.output, as: UTF8.self).split(separator: "\n").first.map(String.init)
+    // With `--quiet`, any other status means that git could not read the repository, not that the commit does not exist.
     case .exited(status: 1): return nil
-    case .exited(status: 128):
-      // A repository that git cannot read has commits that are not known, and is not one without commits.
-      let error = failure(arguments, outcome)
-      if case .notARepository = error { throw error }
-      return nil
     default: throw failure(arguments, outcome)
     }
   }
@@ -54,7 +50,7 @@ extension Git {
   ///   - commits: The commits whose histories are searched.
   /// - Throws: The errors of `run`.
   package func commits(changing path: String, in commits: [String]) throws -> [String] {
-    let output: [UInt8] = try run(
+    let output = try query(
       ["rev-list", "--full-history"] + commits + ["--", path], limit: 1 << 28)
     return String(decoding: output, as: UTF8.self).split(separator: "\n").map(String.init)
   }

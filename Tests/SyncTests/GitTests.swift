@@ -2,9 +2,10 @@ import Foundation
 import Glibc
 import Keyring
 import Subprocess
-import Sync
 import TestSupport
 import Testing
+
+@testable import Sync
 
 @Suite("Git", .serialized)
 struct GitTests {
@@ -31,6 +32,34 @@ struct GitTests {
   @Test func `a missing git is an error when it is run`() {
     let git = Git(in: "/", searchPath: "/nowhere", environment: ProcessEnvironment([:]))
     #expect(throws: GitError.notInstalled) { try git.version() }
+  }
+
+  /// A program called git that ends in a way that says nothing.
+  @Test(arguments: ["exit 128", "echo 'warning: ignoring broken ref refs/heads/x' >&2", "kill -KILL $$"])
+  func `what git could not read does not count as missing`(end: String) throws {
+    let folder = ScratchFolder()
+    try ExecutableFile.write("#!/bin/sh\n\(end)\n", to: "\(folder.path)/git")
+    let git = Git(in: folder.path, searchPath: folder.path, environment: ProcessEnvironment([:]))
+    #expect(throws: GitError.self) { try git.records(["ls-tree", "-z", "HEAD"]) }
+    #expect(throws: GitError.self) { try TopologicalCommits(to: "HEAD", in: git) }
+    if end.contains("warning") { return }
+    #expect(throws: GitError.self) { try git.commit("HEAD") }
+    #expect(throws: GitError.self) { try git.setting("core.bare") }
+    #expect(throws: GitError.self) { try git.isAncestor("a", of: "b") }
+  }
+
+  @Test func `an object that git cannot read is not one that does not exist`() throws {
+    let world = try SyncWorld.withHistory()
+    let git = try #require(try world.repository()).git
+    let commit = try #require(try git.commit("HEAD"))
+    let place = "\(commit):policy.json"
+    let objects = ObjectReader(git: git)
+    let name = try #require(try objects.names(of: [place])[place])
+    #expect(try objects.names(of: ["\(commit):nothing", place]) == [place: name])
+    #expect(try objects.contents(of: [name], limit: 1 << 20).count == 1)
+    try world.removeObject(name)
+    #expect(throws: GitError.self) { try objects.contents(of: [name], limit: 1 << 20) }
+    #expect(throws: GitError.self) { try objects.names(of: [place]) }
   }
 
   @Test func `no environment variable that controls git is passed on`() throws {

@@ -139,8 +139,11 @@ extension Repository {
     (git.folder, git.isInWorkTree) = (folder, false)
     let question = ["config", "--get", "init.defaultBranch"]
     let outcome = try git.outcome(of: question)
+    guard outcome.ending == .exited(status: 0) || outcome.ending == .exited(status: 1) else {
+      throw git.failure(question, outcome)
+    }
     let name = String(decoding: outcome.output, as: UTF8.self).split(separator: "\n").first
-    let branch = outcome.ending == .exited(status: 0) ? name.map(String.init) ?? "main" : "main"
+    let branch = name.map(String.init) ?? "main"
     // No template, because it could contain hooks.
     try git.run(["init", "--quiet", "--template=", "--initial-branch=\(branch)"])
   }

@@ -36,7 +36,7 @@ struct ObjectReader {
   func names(of places: some Collection<String>, kind: Kind = .blob) throws -> [String: String] {
     if places.isEmpty { return [:] }
     let wanted = Array(places)
-    let output: [UInt8] = try git.run(
+    let output = try git.query(
       ["cat-file", "--buffer", "--batch-check=%(objectname) %(objecttype)"],
       input: wanted.flatMap { Array($0.utf8) + [UInt8(ascii: "\n")] }, limit: Self.namesLimit)
     let lines = output.split(separator: UInt8(ascii: "\n"))
@@ -46,7 +46,44 @@ struct ObjectReader {
     for (place, line) in zip(wanted, lines) where line.suffix(ending.utf8.count).elementsEqual(ending.utf8) {
       names[place] = String(decoding: line.dropLast(ending.utf8.count), as: UTF8.self)
     }
+    try confirm(
+      absent: zip(wanted, lines).filter { $1.suffix(Self.missing.count).elementsEqual(Self.missing) }.map(\.0)
+    )
     return names
+  }
+
+  private static let missing = Array(" missing".utf8)
+
+  /// The number of commits up to which absent places are confirmed. More are read only to search a history, where a policy
+  /// that is not found is not accepted.
+  private static let confirmedCommits = 16
+
+  /// Checks that commits do not have the files that `git cat-file` has reported as missing. It also reports an object that
+  /// it cannot open as missing, and a file that does not exist counts as deleted.
+  ///
+  /// - Throws: `unexpectedOutput` if a commit has such a file; the errors of `Git.run`.
+  private func confirm(absent places: [String]) throws {
+    var paths: [String: [String]] = [:]
+    for place in places {
+      let parts = place.split(separator: ":", maxSplits: 1).map(String.init)
+      // A reference may not exist.
+      guard parts.count == 2, Self.isName(parts[0]) else { continue }
+      paths[parts[0], default: []].append(parts[1])
+    }
+    guard paths.count <= Self.confirmedCommits else { return }
+    for (commit, paths) in paths {
+      for start in stride(from: 0, to: paths.count, by: Self.pathsPerCommand) {
+        let piece = paths[start..<min(start + Self.pathsPerCommand, paths.count)]
+        let found = try git.records(["ls-tree", "-z", "--full-tree", commit, "--"] + piece)
+        guard found.isEmpty else { throw GitError.unexpectedOutput(command: "cat-file") }
+      }
+    }
+  }
+
+  /// Returns true for the full name of an object.
+  private static func isName(_ text: String) -> Bool {
+    (text.utf8.count == 40 || text.utf8.count == 64)
+      && text.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
   }
 
   /// Returns the object names of all contents that files have had in a history. A content is returned once, even if
@@ -63,7 +100,7 @@ struct ObjectReader {
     var known: Set<String> = []
     for start in stride(from: 0, to: paths.count, by: Self.pathsPerCommand) {
       let piece = paths[start..<min(start + Self.pathsPerCommand, paths.count)]
-      let output: [UInt8] = try git.run(
+      let output = try git.query(
         ["rev-list", "--full-history", "--objects", "--filter=object:type=blob"] + commits + ["--"] + piece,
         limit: Self.limit)
       for line in output.split(separator: UInt8(ascii: "\n")) {
@@ -91,14 +128,15 @@ struct ObjectReader {
 
   /// Returns the metadata of contents without reading them.
   ///
-  /// - Parameter names: Object names, or places of the form `<commit>:<path>`, without line feeds.
-  /// - Returns: The metadata by name. Missing names are those that do not exist, are not a file, or are not available
-  ///   in the repository, for example in a partial clone.
-  /// - Throws: The errors of `Git.run`.
-  func infos(of names: some Collection<String>) throws -> [String: Info] {
+  /// - Parameters:
+  ///   - names: Object names, or places of the form `<commit>:<path>`, without line feeds.
+  ///   - mayBeMissing: True if objects of these names need not exist, because they can be commits of submodules.
+  /// - Returns: The metadata by name, without places that do not exist and objects that are not files.
+  /// - Throws: `failed` if an object is missing or cannot be read; the errors of `Git.run`.
+  func infos(of names: some Collection<String>, mayBeMissing: Bool = false) throws -> [String: Info] {
     if names.isEmpty { return [:] }
     let wanted = Array(names)
-    let output: [UInt8] = try git.run(
+    let output = try git.query(
       ["cat-file", "--buffer", "--batch-check=%(objectname) %(objecttype) %(objectsize) %(objectsize:disk)"],
       input: wanted.flatMap { Array($0.utf8) + [UInt8(ascii: "\n")] }, limit: Self.limit)
     let lines = output.split(separator: UInt8(ascii: "\n"))
@@ -106,6 +144,9 @@ struct ObjectReader {
     var infos: [String: Info] = [:]
     for (name, line) in zip(wanted, lines) {
       // `<name> missing` for a missing object; the name may contain spaces.
+      if !mayBeMissing, line.suffix(Self.missing.count).elementsEqual(Self.missing), Self.isName(name) {
+        throw GitError.failed(command: "cat-file", status: 0, message: "the object \(name) cannot be read")
+      }
       let words = line.split(separator: UInt8(ascii: " ")).map { String(decoding: $0, as: UTF8.self) }
       guard words.count == 4, words[1] == "blob", let size = Int(words[2]), let sizeOnDisk = Int(words[3])
       else { continue }
@@ -205,7 +246,7 @@ struct ObjectReader {
     _ piece: [(name: String, info: Info)], _ body: (String, ArraySlice<UInt8>) -> Void
   ) throws {
     if piece.isEmpty { return }
-    let output: [UInt8] = try git.run(
+    let output = try git.query(
       ["cat-file", "--buffer", "--batch"],
       input: piece.flatMap { Array($0.info.name.utf8) + [UInt8(ascii: "\n")] },
       limit: Self.limit)

@@ -24,7 +24,7 @@ struct TopologicalCommits {
   init(to tip: String, without known: [String] = [], in git: Git) throws {
     // The names are passed on standard input, because there may be many branches.
     let input = "\(tip)\n" + known.map { "^\($0)\n" }.joined()
-    let output = try git.run(
+    let output = try git.query(
       ["rev-list", "--topo-order", "--reverse", "--parents", "--stdin"], input: Array(input.utf8),
       limit: Self.limit)
     commits = output.split(separator: UInt8(ascii: "\n")).map { line in

@@ -231,7 +231,7 @@ struct TreeDifference {
   mutating func refuseLarge(
     below prefix: String, _ objects: ObjectReader
   ) throws -> [RefusedChange] {
-    let infos = try objects.infos(of: Set(entries.values.compactMap(\.name)))
+    let infos = try objects.infos(of: Set(entries.values.compactMap(\.name)), mayBeMissing: true)
     var refused: [RefusedChange] = []
     var known: [String: ObjectReader.Info] = [:]
     for (path, entry) in entries where path.hasPrefix(prefix) {

@@ -74,7 +74,7 @@ package struct PlainMerges {
       let commits = try commits(since: head)
       return commits.isEmpty ? .current : .earlier(commits)
     }
-    let tips = try repository.git.run([
+    let tips = try repository.git.query([
       "for-each-ref", "--contains=\(head)", "--format=%(objectname)", "refs/heads",
     ])
     if Self.lines(tips).contains(where: { $0 != head }) { return .elsewhere }
@@ -96,7 +96,7 @@ package struct PlainMerges {
   }
 
   private func commits(since start: String) throws -> [Commit] {
-    let output = try repository.git.run(
+    let output = try repository.git.query(
       ["rev-list", "--first-parent", "--reverse", "--parents", "\(start)..HEAD"], limit: 1 << 28)
     return Self.lines(output).map { line in
       let words = line.split(separator: " ").map(String.init)

@@ -37,7 +37,7 @@ struct UnacceptedFiles {
     }
     var result = MergedFiles()
     var wanted: [String: String] = [:]
-    let infos = try objects.infos(of: Set(changes.entries.values.compactMap(\.name)))
+    let infos = try objects.infos(of: Set(changes.entries.values.compactMap(\.name)), mayBeMissing: true)
     for (path, entry) in changes.entries {
       let inStore = path.hasPrefix(repository.prefix) ? String(path.dropFirst(repository.prefix.count)) : ""
       guard StoreLayout.isTracked(inStore), StoreLayout.isStoreFile(inStore) else {

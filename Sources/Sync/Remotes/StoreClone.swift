@@ -74,8 +74,12 @@ package struct StoreClone {
   /// Makes a branch of the remote the only local branch.
   private func use(_ name: String, of remote: String) throws {
     // A detached `HEAD` has no name.
-    let output = try git.outcome(of: ["symbolic-ref", "--quiet", "HEAD"]).output
-    let old = String(decoding: output, as: UTF8.self).filter { $0 != "\n" }
+    let question = ["symbolic-ref", "--quiet", "HEAD"]
+    let outcome = try git.outcome(of: question)
+    guard outcome.ending == .exited(status: 0) || outcome.ending == .exited(status: 1) else {
+      throw git.failure(question, outcome)
+    }
+    let old = String(decoding: outcome.output, as: UTF8.self).filter { $0 != "\n" }
     let new = "refs/heads/\(name)"
     if old == new { return }
     try git.run(["update-ref", new, "refs/remotes/\(remote)/\(name)"])

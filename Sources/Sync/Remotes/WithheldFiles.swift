@@ -12,7 +12,7 @@ extension Repository {
   func checkOut(only allowed: AllowedFiles) throws -> [RefusedChange] {
     _ = try git.run(["read-tree", "HEAD"])
     let entries = try indexEntries(below: prefix)
-    let infos = try ObjectReader(git: git).infos(of: Set(entries.map(\.name)))
+    let infos = try ObjectReader(git: git).infos(of: Set(entries.map(\.name)), mayBeMissing: true)
     var withheld: [UInt8] = []
     var executables: [String] = []
     var placed: [String: ObjectReader.Info] = [:]
