@@ -1,4 +1,4 @@
-internal import Keyring
+package import Keyring
 package import KeyringModel
 
 extension StandInStore {
@@ -56,5 +56,14 @@ extension StandInStore {
   /// Removes a person from a group. Nothing is re-encrypted.
   package func leave(_ person: Fingerprint, _ group: String, at path: String? = nil) throws {
     try changePolicy(at: path) { policy in policy.groups[group]?.removeAll { $0 == person } }
+  }
+
+  /// Opens the store as another person, who has only their own secret key, on a machine that has accepted the policy.
+  package func open(as person: Fingerprint) throws -> Keyring {
+    let engine = EngineDouble(readers: [person])
+    var host = host
+    host.stateBase = "\(folder.path)/state-\(person.text.suffix(2))/keytree"
+    try Trust(at: path, host: host, engine: engine, own: [person]).accept()
+    return try Keyring.open(at: path, host: host, faults: nil, engine: engine)
   }
 }

@@ -14,9 +14,10 @@ extension ErrorReport {
       self.init(
         .policyNotTrusted, "cannot write to the store: you were removed from it on \(time.day)",
         hint: "`keytree status` lists the admins; ask one of them")
-    case .notInGroup(let group):
+    case .notInGroup(let group, let item):
+      let action = item.map { "cannot change \($0.text): " } ?? ""
       self.init(
-        .recipientUnusable, "you are not a member of group \(Self.quote(group))",
+        .recipientUnusable, "\(action)you are not a member of group \(Self.quote(group))",
         hint: "ask an admin to add you: `keytree group add \(group) YOUR-FINGERPRINT`")
     case .unusableKey(let person, let name, let group, let problem):
       self.init(

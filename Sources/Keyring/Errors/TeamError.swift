@@ -7,8 +7,9 @@ public enum TeamError: Error, Equatable, Sendable {
   case notAnAdmin
   /// This user was removed from the keyring at that time.
   case removed(Timestamp)
-  /// This user is not in the group, so they could neither sign items for it nor read the items that they write.
-  case notInGroup(String)
+  /// This user is not in the group, so they could neither sign items for it nor read the items that they write. The
+  /// item is the existing one that they wanted to change or remove; nil for a new one.
+  case notInGroup(String, ItemReference? = nil)
   /// The key of this member of the group cannot be used for encryption.
   case unusableKey(Fingerprint, name: String, group: String, KeyProblem)
   /// A signature may be of this person, whose key GnuPG on this machine cannot read, or cannot read in full. So it is not

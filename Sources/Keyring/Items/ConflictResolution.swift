@@ -26,7 +26,20 @@ extension Keyring {
   public func resolve(
     _ copy: ConflictCopy, keeping choice: ConflictChoice
   ) throws(KeyringError) -> [ItemRecord] {
+    try resolve(copy, keeping: choice, asAdmin: false)
+  }
+
+  /// Resolves a conflict like `resolve(_:keeping:)`.
+  ///
+  /// - Parameter asAdmin: True to let an admin remove a copy although they are not in the group of one of the versions.
+  ///   If nobody is in the groups of both, no other person could resolve the conflict.
+  package func resolve(
+    _ copy: ConflictCopy, keeping choice: ConflictChoice, asAdmin: Bool
+  ) throws(KeyringError) -> [ItemRecord] {
     let holder = try holder(of: copy)
+    for version in [copy.record, holder].compactMap({ $0 }) {
+      try requireMembership(of: version, orAdmin: asAdmin && choice == .ours)
+    }
     return try transaction(subject: "resolve \(copy.record.path.text)") { changes throws(KeyringError) in
       if choice == .ours {
         // Removing the copy would remove the last version of the item.

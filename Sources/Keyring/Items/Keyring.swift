@@ -205,7 +205,7 @@ public final class Keyring: Sendable {
   ///
   /// - Returns: The new record.
   /// - Throws: `KeyringError.itemNotFound` if the item was removed, `.itemExists` if another item has the new primary
-  ///   key, `.itemDamaged` or `.bindingMismatch` if the item is not signed by a member of its group or differs from
+  ///   key, `.team` with `notInGroup` if this user is not in its group, `.itemDamaged` or `.bindingMismatch` if the item is not signed by a member of its group or differs from
   ///   the index; and the errors of `add`.
   @discardableResult
   public func update(_ record: ItemRecord, _ changes: AttributeChanges) throws(KeyringError) -> ItemRecord {
@@ -253,11 +253,19 @@ public final class Keyring: Sendable {
 
   /// Removes all of the given items or none.
   ///
-  /// - Throws: `KeyringError.itemNotFound` if one no longer exists, `.shardDamaged`, `.policyNotTrusted`, `.busy`, or
-  ///   a file error.
+  /// - Throws: `KeyringError.itemNotFound` if one no longer exists, `.team` with `notInGroup` if this user is not in the
+  ///   group of one of them, `.shardDamaged`, `.policyNotTrusted`, `.busy`, or a file error.
   public func delete(_ records: [ItemRecord]) throws(KeyringError) {
+    try delete(records, asAdmin: false)
+  }
+
+  /// Removes all of the given items or none, like `delete(_:)`.
+  ///
+  /// - Parameter asAdmin: True to let an admin remove items of groups that they are not in, for example after the only
+  ///   member has lost their key.
+  package func delete(_ records: [ItemRecord], asAdmin: Bool) throws(KeyringError) {
     try transaction { changes throws(KeyringError) in
-      for record in records { try changes.delete(record) }
+      for record in records { try changes.delete(record, asAdmin: asAdmin) }
     }
   }
 

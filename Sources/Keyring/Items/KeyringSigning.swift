@@ -45,6 +45,23 @@ extension Keyring {
 }
 
 extension Keyring {
+  /// Checks that this user may replace or remove an item, or bring it back: is a member of its group.
+  ///
+  /// Its members could not tell a deletion by someone else from one of their own, because deletions are not signed. An
+  /// item of a group that the policy does not have has no members; it can only be removed.
+  ///
+  /// - Parameters:
+  ///   - record: The item.
+  ///   - isForAdmins: True to let an admin of the keyring do it, too.
+  /// - Throws: `KeyringError.team` with `notInGroup`.
+  package func requireMembership(
+    of record: ItemRecord, orAdmin isForAdmins: Bool = false
+  ) throws(KeyringError) {
+    guard let members = policy.groups[record.group], !members.contains(trusted.signer) else { return }
+    if isForAdmins, policy.admins.contains(trusted.signer) { return }
+    throw .team(.notInGroup(record.group, record.reference))
+  }
+
   /// The verifier for records, which uses the policy of this keyring.
   var verifier: RecordVerifier {
     RecordVerifier(

@@ -24,8 +24,6 @@ public struct WriteTransaction: ~Copyable {
     items = StagedItems(keyring: keyring)
   }
 
-  // MARK: Savepoints
-
   /// The changes that were made up to a moment.
   struct Savepoint {
     fileprivate let items: StagedItems
@@ -80,6 +78,7 @@ public struct WriteTransaction: ~Copyable {
   ///
   /// - Parameter file: The signed record; nil if the record must be signed again.
   mutating func bringBack(_ item: PreparedItem, _ file: RecordFile?) throws(KeyringError) {
+    try keyring.requireMembership(of: item.record)
     let byID = Query(predicates: [.id(item.record.id)])
     if let other = try IndexSearch.run(byID, in: keyring.tree).items.first {
       throw .itemExists(other.reference)
@@ -94,7 +93,7 @@ public struct WriteTransaction: ~Copyable {
   public mutating func update(
     _ record: ItemRecord, _ changes: AttributeChanges
   ) throws(KeyringError) -> ItemRecord {
-    let (place, old) = try items.current(record)
+    let (place, old) = try replaceable(record)
     var new = try changes.applied(to: old)
     if new == old { return old }
     new.modified = keyring.host.time(after: old)
@@ -111,7 +110,7 @@ public struct WriteTransaction: ~Copyable {
   public mutating func update(
     _ record: ItemRecord, _ changes: AttributeChanges, secret: borrowing SecretBytes
   ) throws(KeyringError) -> ItemRecord {
-    let (place, old) = try items.current(record)
+    let (place, old) = try replaceable(record)
     // The caller chose the secret for the readers of this group.
     guard old.group.hasSameBytes(as: record.group) else {
       throw .bindingMismatch(old.reference, .condition(.group))
@@ -148,7 +147,7 @@ public struct WriteTransaction: ~Copyable {
   @discardableResult
   mutating func replace(_ holder: ItemRecord?, with item: PreparedItem) throws(KeyringError) -> ItemRecord {
     guard let holder else { return try add(item) }
-    let (place, old) = try items.current(holder)
+    let (place, old) = try replaceable(holder)
     return try replace(old, at: place, with: item)
   }
 
@@ -178,11 +177,17 @@ public struct WriteTransaction: ~Copyable {
   /// Removes an item. Files that cannot be verified are moved to the quarantine instead of being deleted, because they
   /// may be all that is left of an item.
   public mutating func delete(_ record: ItemRecord) throws(KeyringError) {
+    try delete(record, asAdmin: false)
+  }
+
+  /// Removes an item like `delete(_:)`; with `asAdmin`, an admin need not be in its group.
+  mutating func delete(_ record: ItemRecord, asAdmin: Bool) throws(KeyringError) {
     if case .distrusted(let error) = try items.content(at: record.place), error.isAboutFilesOfAnItem {
+      try keyring.requireMembership(of: record, orAdmin: asAdmin)
       try items.remove(at: record.place)
       return subject.note(record, nil)
     }
-    let (place, old) = try items.current(record)
+    let (place, old) = try replaceable(record, asAdmin: asAdmin)
     try items.remove(at: place)
     subject.note(old, nil)
   }
@@ -380,6 +385,15 @@ public struct WriteTransaction: ~Copyable {
       if let bytes { try transaction.place(bytes, at: path) } else { transaction.remove(path) }
     }
     for shard in shards { try transaction.place(shard.bytes, at: shard.file) }
+  }
+
+  /// Returns the current version of an item that this user wants to change.
+  private mutating func replaceable(
+    _ record: ItemRecord, asAdmin: Bool = false
+  ) throws(KeyringError) -> (place: ItemPlace, record: ItemRecord) {
+    let current = try items.current(record)
+    try keyring.requireMembership(of: current.record, orAdmin: asAdmin)
+    return current
   }
 
   /// Replaces an old version with a changed item, at a new place if the primary key has changed.

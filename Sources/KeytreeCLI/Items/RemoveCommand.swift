@@ -6,6 +6,9 @@ internal import KeyringModel
 /// `keytree rm`: removes items.
 enum RemoveCommand: Command {
   static let history = HistoryUse.after
+  /// The permission for an admin to remove something of a group that they are not in.
+  static let asAdmin = OptionDeclaration(
+    "as-admin", help: "as an admin, also remove what belongs to groups that you are not in")
   static let declaration = CommandDeclaration(
     name: "rm", aliases: ["delete", "remove"], summary: "remove items",
     details: [
@@ -14,14 +17,16 @@ enum RemoveCommand: Command {
         + "`--field`, only that field is removed.",
       "The encrypted files are deleted. Versions that git has stay in the history, and `keytree undelete` restores "
         + "them. Without git or another copy of the store, the items cannot be restored.",
+      "An item of a group that you are not in is not removed, unless you are an admin and give `--as-admin`, for "
+        + "example because its only reader has lost their key.",
     ],
     operands: [
       OperandDeclaration(
         "ITEM", .bytes, count: .any, completion: .item, help: "the items; options can replace a name")
     ],
-    options: [AttributeOptions.field] + AttributeOptions.all,
+    options: [AttributeOptions.field, asAdmin] + AttributeOptions.all,
     examples: [Example("keytree rm github.com/alice github.com/bob", "removes both, or none")],
-    exitCodes: [4, 6, 8, 9, 11, 12, 14])
+    exitCodes: [4, 6, 8, 9, 10, 11, 12, 14])
 
   static func run(_ call: CommandCall) throws -> ExitCode {
     let given = try call.givenAttributes()
@@ -39,7 +44,7 @@ enum RemoveCommand: Command {
       for record in try call.login(of: record, in: keyring.index).records
       where !records.contains(where: { $0.place == record.place }) { records.append(record) }
     }
-    try keyring.delete(records)
+    try keyring.delete(records, asAdmin: call.arguments.has(asAdmin))
     for record in records { call.report("Removed", record) }
     return .done
   }

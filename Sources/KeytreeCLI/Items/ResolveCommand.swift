@@ -17,12 +17,15 @@ enum ResolveCommand: Command {
       "Without `--keep`, it lists all items that have conflict copies, or the copies of one item: who signed each "
         + "copy and when, and how it differs from the item. Nothing is decrypted.",
       "A conflict copy that is not signed by a member of its group can only be discarded, with `--keep ours`.",
+      "You must be in the group of the item and in that of the copy. If nobody is in both, an admin can discard the "
+        + "copy with `--keep ours --as-admin`.",
     ],
     operands: [
       OperandDeclaration(
         "ITEM", .bytes, count: .optional, completion: .item, help: "the item that has conflict copies")
     ],
-    options: [AttributeOptions.field, keep, ConflictSelection.option, Widening.option] + AttributeOptions.all,
+    options: [AttributeOptions.field, keep, ConflictSelection.option, Widening.option, RemoveCommand.asAdmin]
+      + AttributeOptions.all,
     examples: [
       Example("keytree resolve", "lists the conflicts"),
       Example("keytree resolve github.com/alice --keep theirs", "replaces the item with the conflict copy"),
@@ -40,7 +43,7 @@ enum ResolveCommand: Command {
     if choice == .theirs, let holder = try keyring.holder(of: copy) {
       try call.confirmWidening(holder, to: copy.record.group, in: keyring)
     }
-    let kept = try keyring.resolve(copy, keeping: choice)
+    let kept = try keyring.resolve(copy, keeping: choice, asAdmin: call.arguments.has(RemoveCommand.asAdmin))
     call.console.say(message(choice))
     for record in kept { call.report("Kept", record) }
     return .done

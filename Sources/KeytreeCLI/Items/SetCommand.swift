@@ -42,7 +42,7 @@ enum SetCommand: Command {
     let record = try call.findOne(selection, in: keyring.index)
     let login = try call.login(of: record, in: keyring.index)
     let change = ItemChange(login, to: try call.draft(renaming: record, to: nil), clearing: cleared)
-    try call.requireWritable(keyring, group: change.changes.group ?? record.group)
+    for group in [record.group, change.changes.group] { try call.requireWritable(keyring, group: group) }
     try change.requireFreePaths(call, in: keyring.index)
     try call.confirmWidening(record, to: change.changes.group, in: keyring)
     guard call.arguments.has(secret) else {
