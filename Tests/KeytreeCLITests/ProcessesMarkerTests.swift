@@ -54,7 +54,8 @@ struct ProcessesMarkerTests {
       try FileManager.default.createDirectory(
         atPath: "\(pass)/pass.example", withIntermediateDirectories: true)
       try Data(GnuPGKey.alice.fingerprint.text.utf8).write(to: URL(fileURLWithPath: "\(pass)/.gpg-id"))
-      let sealed = try home.encrypt(Array("\(marker)\nlogin: bob\n".utf8), to: [.alice])
+      let sealed = try home.encrypt(
+        Array("\(marker)\nlogin: bob\n".utf8), to: [.alice], namesRecipients: false)
       try Data(sealed).write(to: URL(fileURLWithPath: item))
     }
   }

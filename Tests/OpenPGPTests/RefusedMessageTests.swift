@@ -49,6 +49,24 @@ import Testing
     }
   }
 
+  @Test func `a message of a store is refused where one of another program is expected`() throws {
+    let home = try GnuPGHome(secret: [.alice])
+    let engine = Engine(
+      locations: home.locations, keyringID: "test", keys: GnuPGKey.files([.alice]), interaction: .never,
+      acceptsForeignMessages: true)
+    let own = try Engine(home, people: [.alice]).sealed(Self.text, to: [.alice])
+    #expect(throws: EngineError.messageOfAStore) { try engine.opened(own) }
+    // Another program that gives the same name is taken for a store, and one with another name is not.
+    for (name, isRefused) in [("readers-x", true), ("reader-x", false), ("", false)] {
+      let message = try home.encrypt(Self.text, to: [.alice], options: ["--set-filename", name])
+      if isRefused {
+        #expect(throws: EngineError.messageOfAStore) { try engine.opened(message) }
+      } else {
+        #expect(try engine.opened(message) == Self.text)
+      }
+    }
+  }
+
   @Test func `a file that is not an encrypted message is refused before any process is started`() throws {
     let home = try GnuPGHome(secret: [.alice])
     let engine = Engine(home, people: [.alice])

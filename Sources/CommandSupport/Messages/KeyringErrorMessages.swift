@@ -247,6 +247,9 @@ extension ErrorReport {
         .failure, "\(subject): GnuPG ended too early, so nothing is known about its result: \(detail)",
         hint: "run the command again; nothing was refused or removed because of this error")
     case .other(let code, let source, let text):
+    case .messageOfAStore:
+      self.init(
+        .damaged, "\(subject): the file belongs to an item of a Keytree store", hint: Self.damageHint)
       self.init(
         .failure, "\(subject): GnuPG reported: \(text) (\(source), \(code))", hint: doctor)
     }

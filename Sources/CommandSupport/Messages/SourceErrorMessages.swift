@@ -131,6 +131,7 @@ extension EngineError {
       "it is encrypted to \(recipients.map(\.text).joined(separator: ", ")), and you have none of these keys"
     case .corrupt: "it is damaged"
     case .alteredRecipients: "its recipients were changed"
+    case .messageOfAStore: "it is the file of an item of a Keytree store, and may have other readers there"
     case .notEncrypted: "it contains no encrypted message"
     case .tooLarge(let limit): "its contents are larger than \(limit) bytes"
     case .message(let error): error.message

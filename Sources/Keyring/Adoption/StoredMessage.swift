@@ -1,4 +1,6 @@
 package import Encoding
+package import KeyringModel
+package import Secrets
 
 /// An encrypted file in the store or in its history.
 package struct StoredMessage: Sendable, Hashable {
@@ -24,6 +26,21 @@ extension Keyring {
   package func storedMessage(_ bytes: [UInt8], at path: String) -> StoredMessage? {
     let container = unsafe bytes.withUnsafeBytes { unsafe containerDigest(of: $0) }
     return container.map { StoredMessage(path: path, digest: ContentDigest(of: bytes), container: $0) }
+  }
+
+  /// Decrypts the encrypted file of an item as its verified record describes it, for example from the history.
+  ///
+  /// - Parameters:
+  ///   - message: The bytes of the file.
+  ///   - record: The record of the item.
+  /// - Throws: `KeyringError.itemDamaged`, `.bindingMismatch`, `.engine`.
+  package func secret(
+    inOriginal message: [UInt8], of record: ItemRecord
+  ) throws(KeyringError) -> SecretBytes {
+    guard ContentDigest(of: message) == record.sealed else {
+      throw .itemDamaged(record.reference, .notAsRecorded)
+    }
+    return try ItemReader(keyring: self).secret(in: message, of: record.reference)
   }
 
   /// Returns all encrypted files in the folder of the store: those of items, also on this machine only, of conflict

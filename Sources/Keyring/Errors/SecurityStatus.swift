@@ -75,7 +75,8 @@ extension SecurityStatus {
       case .cancelled: .userCancelled
       case .noPromptPossible, .restrictedAgent: .interactionNotAllowed
       case .badPassphrase, .unusableKey(_, .noPassphrase): .authenticationFailed
-      case .notARecipient, .corrupt, .alteredRecipients, .notEncrypted, .tooLarge, .message: .decode
+      case .notARecipient, .corrupt, .alteredRecipients, .messageOfAStore, .notEncrypted, .tooLarge, .message:
+        .decode
       case .unusableKey(_, .onCard): .unimplemented
       case .unusableKey, .noRecipients, .wrongRecipients, .agentUnreachable, .engineMissing, .engineTooOld,
         .unsafeEngine, .incomplete, .other:

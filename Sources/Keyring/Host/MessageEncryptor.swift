@@ -16,7 +16,8 @@ package struct MessageEncryptor: Sendable {
   package init(keys: [Fingerprint: [UInt8]], host: HostContext) {
     recipients = keys.keys.sorted()
     engine = Engine(
-      locations: host.engineLocations, keyringID: "foreign", keys: keys, interaction: host.interaction)
+      locations: host.engineLocations, keyringID: "foreign", keys: keys, interaction: host.interaction,
+      acceptsForeignMessages: true)
   }
 
   /// The cryptographic operations so far.

@@ -162,6 +162,15 @@ struct ItemReader {
     }
   }
 
+  /// Decrypts an encrypted file that the caller has compared with a verified record.
+  func secret(in message: [UInt8], of item: ItemReference) throws(KeyringError) -> SecretBytes {
+    do {
+      return try Self.open(message, keyring.engine, asksAgain: false)
+    } catch {
+      throw Self.failure(error, item)
+    }
+  }
+
   private static func open(
     _ message: [UInt8], _ engine: any OpenPGPEngine, asksAgain: Bool
   ) throws(EngineError) -> SecretBytes {

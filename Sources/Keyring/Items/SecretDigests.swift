@@ -148,7 +148,8 @@ final class SecretDigests: Sendable {
       return key.count == Self.keySize ? SecretSlice(key) : nil
     } catch {
       switch error {
-      case .notARecipient, .corrupt, .alteredRecipients, .notEncrypted, .tooLarge, .message: return nil
+      case .notARecipient, .corrupt, .alteredRecipients, .messageOfAStore, .notEncrypted, .tooLarge, .message:
+        return nil
       default: throw .engine(error, nil)
       }
     }

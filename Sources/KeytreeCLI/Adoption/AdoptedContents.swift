@@ -49,9 +49,15 @@ struct AdoptedContents {
     do {
       return try decryptor.open(Armor.binary(message, .message), limit: StoreLayout.secretLimit)
     } catch {
-      guard case .engine(let problem, _) = error, let message = problem.wordsForOneFile else { throw error }
-      if case .notARecipient = problem { throw AdoptionRefusal(entry, message, .cannotDecrypt) }
-      throw AdoptionRefusal(entry, message, .damaged)
+      guard case .engine(let problem, _) = error, let reason = problem.wordsForOneFile else { throw error }
+      switch problem {
+      case .notARecipient: throw AdoptionRefusal(entry, reason, .cannotDecrypt)
+      case .messageOfAStore:
+        let store = OtherStores(call).path(containing: message, known: keyring)
+        let place = store.map { " (it is in the store \(ErrorReport.quoteCompact($0)))" } ?? ""
+        throw AdoptionRefusal(entry, as: "copy", reason + place, .damaged)
+      default: throw AdoptionRefusal(entry, reason, .damaged)
+      }
     }
   }
 
@@ -159,8 +165,8 @@ struct AdoptedContents {
 
   /// Returns true if the secret that the record of a changed item describes has one line; false if it is unknown.
   private func hasOneLine(_ entry: ForeignFileEntry) throws -> Bool {
-    guard let original = original(of: entry) else { return false }
-    return AdoptedFile.hasOneLine(try open(original, entry))
+    guard let original = original(of: entry), let item = entry.file.item else { return false }
+    return AdoptedFile.hasOneLine(try keyring.secret(inOriginal: original, of: item))
   }
 
   /// Returns the file that the record of a changed item describes; nil if it is unknown.

@@ -48,7 +48,7 @@ package final class Engine: OpenPGPEngine {
   ///   - keyringID: The keyring; each has its own engine home.
   ///   - keys: The people's key files by primary fingerprint. Keys in them with another fingerprint are not used.
   ///   - interaction: The way to ask for a passphrase.
-  ///   - acceptsForeignMessages: True to decrypt messages of other programs.
+  ///   - acceptsForeignMessages: True to decrypt messages of other programs, and only these, and to encrypt like them.
   package convenience init(
     locations: EngineLocations, keyringID: String, keys: [Fingerprint: [UInt8]], interaction: Interaction,
     acceptsForeignMessages: Bool = false

@@ -52,8 +52,11 @@ extension Engine {
     if unsafe result.pointee.wrong_key_usage != 0 {
       throw EngineError(gpgme_err_make(GPG_ERR_SOURCE_USER_1, GPG_ERR_WRONG_KEY_USAGE))
     }
-    if !acceptsForeignMessages {
-      let name = unsafe result.pointee.file_name.map { unsafe String(cString: $0) }
+    let name = unsafe result.pointee.file_name.map { unsafe String(cString: $0) }
+    if acceptsForeignMessages {
+      // The secret was encrypted for the readers of its store and would get other readers (threat T54).
+      if let name, RecipientName.hasForm(name) { throw .messageOfAStore }
+    } else {
       guard name == RecipientName.of(header.recipients) else { throw .alteredRecipients }
     }
     return sink.take()

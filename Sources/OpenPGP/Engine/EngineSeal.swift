@@ -11,15 +11,17 @@ extension Engine {
     let people = Set(recipients).sorted()
     let table = try home().table
     let expected = try table.encryptionKeys(of: people, at: Self.now)
+    // Another program gets no mark of an item of a store, so that its message can be imported.
+    let name = acceptsForeignMessages ? nil : RecipientName.of(expected)
     return try withHome { session throws(EngineError) in
-      let sealed = try encrypt(plaintext, people: people, name: RecipientName.of(expected), session: session)
+      let sealed = try encrypt(plaintext, people: people, name: name, session: session)
       try SealedMessageCheck.check(sealed, expected: expected, people: people, table: table)
       return sealed
     }
   }
 
   private func encrypt(
-    _ plaintext: borrowing SecretBytes, people: [Fingerprint], name: String, session: Session
+    _ plaintext: borrowing SecretBytes, people: [Fingerprint], name: String?, session: Session
   ) throws(EngineError) -> [UInt8] {
     let context = try Context(
       program: session.program, home: session.home.path, interaction: interaction)
@@ -35,8 +37,10 @@ extension Engine {
     let code = try unsafe plaintext.withBytes { bytes throws(EngineError) in
       let input = try unsafe DataObject(reading: bytes, isSensitive: true)
       let source = unsafe input.pointer
-      let code = unsafe gpgme_data_set_file_name(source, name)
-      guard code == 0 else { throw EngineError(code) }
+      if let name {
+        let code = unsafe gpgme_data_set_file_name(source, name)
+        guard code == 0 else { throw EngineError(code) }
+      }
       return unsafe context.run { context in
         unsafe gpgme_op_encrypt_ext(context, nil, recipients, flags, source, target)
       }

@@ -27,7 +27,7 @@ package protocol OpenPGPEngine: Sendable {
   /// - Returns: The plaintext. A signature inside the message is ignored, because the record beside the file is
   ///   signed.
   /// - Throws: `message` when the file is refused before any process is started; `notARecipient`, `corrupt`,
-  ///   `alteredRecipients`, `notEncrypted`, `tooLarge`; `restrictedAgent` when prompts are not allowed and
+  ///   `alteredRecipients`, `messageOfAStore`, `notEncrypted`, `tooLarge`; `restrictedAgent` when prompts are not allowed and
   ///   the agent cannot be told so; a prompt or engine error.
   func open(_ ciphertext: [UInt8], limit: Int) throws(EngineError) -> SecretBytes
 

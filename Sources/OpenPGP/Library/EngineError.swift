@@ -19,6 +19,8 @@ public enum EngineError: Error, Equatable, Sendable {
   /// The recipients before the message are not those that it was encrypted to. Or the message does not contain the
   /// digest of its recipients, because another program made it.
   case alteredRecipients
+  /// The message is the encrypted file of an item of a store, and a message of another program was expected.
+  case messageOfAStore
   /// GnuPG found no encrypted data in the message.
   case notEncrypted
   /// The plaintext is larger than the limit.

@@ -7,6 +7,12 @@ internal import KeyringModel
 /// message of another group, and would then look like a recipient. The literal data packet (RFC 9580, 5.9) is
 /// encrypted and authenticated with the plaintext, so its file name proves the original recipients.
 package enum RecipientName {
+  private static let prefix = "readers-"
+
+  /// Returns true if the file name in a message has the form of such a digest. Only Keytree writes such names, so the
+  /// message is the secret of an item of a store.
+  static func hasForm(_ name: String) -> Bool { name.hasPrefix(prefix) }
+
   /// Returns the name for a message that is encrypted to these subkeys.
   ///
   /// - Parameter recipients: The ids of the subkeys, in any order.
@@ -19,6 +25,6 @@ package enum RecipientName {
         bytes.append(UInt8(truncatingIfNeeded: id.value >> UInt64(shift)))
       }
     }
-    return "readers-\(ContentDigest(of: bytes).base64url)"
+    return "\(prefix)\(ContentDigest(of: bytes).base64url)"
   }
 }

@@ -435,7 +435,7 @@ import Testing
   private func phone(
     _ path: String, _ text: String, to keys: [GnuPGKey] = [.alice], author: String = "Pixel"
   ) throws {
-    let message = try world.home.encrypt(Array(text.utf8), to: keys)
+    let message = try world.home.encrypt(Array(text.utf8), to: keys, namesRecipients: false)
     let file = URL(fileURLWithPath: "\(world.store)/\(path)")
     try FileManager.default.createDirectory(
       at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
@@ -564,7 +564,7 @@ import Testing
   @Test func `equal days are shown with the time`() throws {
     _ = world.run("add", "a.example/me", input: Array("old".utf8))
     let path = "items/internet-password/a.example/me.gpg"
-    let message = try world.home.encrypt(Array("new".utf8), to: [.alice])
+    let message = try world.home.encrypt(Array("new".utf8), to: [.alice], namesRecipients: false)
     try Data(message).write(to: URL(fileURLWithPath: "\(world.store)/\(path)"))
     let minute = #/changed on \d{4}-\d\d-\d\d \d\d:\d\d, record of \d{4}-\d\d-\d\d \d\d:\d\d/#
     #expect(world.run("adopt").text.contains(minute), "\(world.run("adopt").text)")

@@ -21,7 +21,7 @@ import Testing
     try FileManager.default.createDirectory(
       atPath: "\(bob.store)/items/web", withIntermediateDirectories: true)
     for path in ["items/\(item).gpg", "items/web/new.gpg"] {
-      let message = try bob.gnupg.encrypt(Array("new".utf8), to: [.bob])
+      let message = try bob.gnupg.encrypt(Array("new".utf8), to: [.bob], namesRecipients: false)
       try Data(message).write(to: URL(fileURLWithPath: "\(bob.store)/\(path)"))
     }
     let result = team.run(.bob, ["adopt"], answers: ["y"])
