@@ -30,18 +30,20 @@ struct ServiceItem {
     SecretSlice(try keyring.secret(for: record, matching: query))
   }
 
-  /// Stores a secret, replacing an existing one.
+  /// Stores a secret, replacing an existing one in its group.
   ///
   /// - Parameters:
   ///   - secret: The secret.
   ///   - attributes: The attributes of a new item, in addition to service and account.
   /// - Returns: True if anything in the store has changed.
-  /// - Throws: The errors of `find()`; `contended`.
+  /// - Throws: The errors of `find()`; `KeyringError.shared`, `.team`; `contended`.
   func store(_ secret: SecretSlice, _ attributes: Attributes = Attributes()) throws -> Bool {
     for _ in 0..<Self.attempts {
       do {
         if let record = try find() {
+          try keyring.requireMembership(of: record)
           if try self.secret(of: record).isEqual(to: secret) { return false }
+          try keyring.requireReplaceable(record)
           _ = try keyring.update(record, secret: secret.copy())
           return true
         }
@@ -49,6 +51,7 @@ struct ServiceItem {
         attributes[.service] = service
         attributes[.account] = account
         let item = NewItem(itemClass: .genericPassword, attributes: attributes)
+        try keyring.requireNewName(item)
         _ = try keyring.add(item, secret: secret.copy())
         return true
       } catch let error as KeyringError where error.isAboutConcurrentChange {
@@ -59,12 +62,13 @@ struct ServiceItem {
     throw CredentialError.contended
   }
 
-  /// Removes the item.
+  /// Removes the item, unless other people can read it.
   ///
   /// - Returns: True if there was one.
-  /// - Throws: The errors of `find()`.
+  /// - Throws: The errors of `find()`; `KeyringError.shared`.
   func erase() throws -> Bool {
     guard let record = try find() else { return false }
+    try keyring.requireRemovable([record])
     do {
       try keyring.delete([record])
       return true

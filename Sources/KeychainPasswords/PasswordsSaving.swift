@@ -92,8 +92,9 @@ extension Passwords {
   /// - Throws: ``KeychainError/ambiguousItem``, and any other error of the keychain.
   @discardableResult
   public func delete<P: PasswordItem>(_ item: P) throws(KeychainError) -> Bool {
-    guard let place = try locate(item) else { return false }
-    return try remove(place.query)
+    guard try locate(item) != nil else { return false }
+    // Without the group that was found: only a caller who names a group removes an item that other people can read.
+    return try remove(query(for: item))
   }
 
   /// Removes all items of a class that meet conditions.

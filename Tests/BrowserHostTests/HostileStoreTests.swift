@@ -19,6 +19,29 @@ struct HostileStoreTests {
     return try world.keyring.make(world.keyring.plan(edits))
   }
 
+  /// The case of a password that was changed on a web site and that others use (threat T53).
+  @Test("a login of another group is saved in its group, and one that others read is not removed")
+  func sharedLogin() throws {
+    try world.store.join(EngineDouble.fingerprint(2), "default", "ops")
+    let keyring = try world.store.open()
+    var item = NewItem.login("bank.example", "deploy")
+    item.group = "ops"
+    let login = try keyring.add(item, secret: SecretBytes(text: "old"))
+    let save = LoginSave(keyring, world.settings)
+    #expect(try save.save(world.request("bank.example/deploy.gpg", contents: "new\nnote")))
+    #expect(try keyring.text(of: login) == "new" && keyring.find(Query()).items.map(\.group) == ["ops"])
+    #expect(throws: KeyringError.shared(.removal(group: "ops"), [login.reference])) {
+      try LoginRemoval(keyring, world.settings).remove(world.request("bank.example/deploy.gpg"))
+    }
+    // A login with a port has the same name for people, and another one for the extension.
+    try keyring.update(login, .set(.port, 8443))
+    let reference = try #require(try keyring.find(Query()).items.first?.reference)
+    #expect(throws: KeyringError.shared(.otherGroup("ops"), [reference])) {
+      try save.save(world.request("bank.example/deploy.gpg", contents: "second"))
+    }
+    #expect(try keyring.find(Query()).items.count == 1)
+  }
+
   @Test("a seed of another group is neither sent with a login nor replaced by a new one")
   func plantedSeed() throws {
     let keyring = try keyringWithTeam()

@@ -127,9 +127,9 @@ struct ClientCertificateTests {
     new.group = "ops"
     let planted = try keyring.add(new, secret: SecretBytes(text: "x"))
     let path = Array("/home/alice/client.pem".utf8)
-    #expect(try ClientCertificates(keyring).store(path, SecretSlice(SecretBytes(text: "passphrase"))))
-    #expect(try keyring.text(of: planted) == "x")
-    let stored = try #require(try keyring.find(Query()).items.first { $0.id != planted.id })
-    #expect(stored.group == GroupName.default)
+    #expect(throws: KeyringError.shared(.otherGroup("ops"), [planted.reference])) {
+      try ClientCertificates(keyring).store(path, SecretSlice(SecretBytes(text: "passphrase")))
+    }
+    #expect(try keyring.text(of: planted) == "x" && keyring.find(Query()).items == [planted])
   }
 }

@@ -63,43 +63,6 @@ struct GitCredentialHelperTests {
     #expect(throws: CredentialError.self) { _ = try elsewhere.get(GitWorld.message(Self.host)) }
   }
 
-  @Test("a password is stored in an item of another group only if it is the one that a server has accepted")
-  func planted() throws {
-    let world = try GitWorld()
-    try world.store.join(EngineDouble.fingerprint(2), "ops")
-    let keyring = try world.store.open()
-    let helper = GitCredentialHelper(
-      keyring, recent: RecentLogins(base: world.store.host.stateBase, keyring: keyring.policy.keyring),
-      now: Timestamp(microseconds: 1_800_000_000_000_000))
-    for host in ["new.example", "port.example", "used.example"] {
-      var planted = NewItem.login(host, "alice", host == "port.example" ? [:] : [.protocol: "https"])
-      planted.group = "ops"
-      try keyring.add(planted, secret: SecretBytes(text: "x"))
-    }
-    // Eve has added the exact name, or one that the request matches.
-    for host in ["new.example", "port.example"] {
-      #expect(try helper.store(alice(host, "secret")))
-      #expect(try texts(host, keyring) == ["default secret", "ops x"])
-    }
-    // The password of the team is changed.
-    #expect(try !helper.store(alice("used.example", "x")))
-    #expect(try helper.store(alice("used.example", "secret")))
-    #expect(try texts("used.example", keyring) == ["ops secret"])
-  }
-
-  private func alice(_ host: String, _ password: String) throws -> GitCredential {
-    try GitWorld.message("protocol=https\nhost=\(host)\nusername=alice\npassword=\(password)\n")
-  }
-
-  /// Returns the groups and the secrets of the items of a server.
-  private func texts(_ host: String, _ keyring: Keyring) throws -> [String] {
-    var texts: [String] = []
-    for item in try keyring.find(Query()).items where item.attributes[.server] == .string(host) {
-      texts.append("\(item.group) \(try keyring.text(of: item))")
-    }
-    return texts.sorted()
-  }
-
   @Test("a credential that the store already has is not written again")
   func twice() throws {
     let world = try GitWorld()

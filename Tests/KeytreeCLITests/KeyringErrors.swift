@@ -17,7 +17,7 @@ enum KeyringErrors {
     ItemPath(PrimaryKey(itemClass: .internetPassword, attributes: [.server: "x"], group: "default")))
 
   static var all: [(any ReportableError, ExitCode)] {
-    let errors = store + attributes + items + damages + policies + engine + keys + team
+    let errors = store + attributes + items + damages + policies + engine + keys + team + shared
     return errors.map { ($0.0 as any ReportableError, $0.1) }
       + [(CommandError.editedMeanwhile(item, keptAs: item), .failure)]
       + [
@@ -129,6 +129,7 @@ enum KeyringErrors {
     (.engine(.badPassphrase, item), .cannotDecrypt),
     (.engine(.notARecipient(recipients: []), item), .cannotDecrypt),
     (.engine(.corrupt, item), .damaged),
+    (.engine(.messageOfAStore, item), .damaged),
     (.engine(.notEncrypted, item), .damaged),
     (.engine(.tooLarge(limit: 1), item), .damaged),
     (.engine(.message(.truncated), item), .damaged),
@@ -150,12 +151,18 @@ enum KeyringErrors {
       .onCard, .invalid, .tooLarge(limit: 1), .unreadable(needs: "2.5"), .unreadable(needs: nil),
     ].map { (.engine(.unusableKey(person, $0), nil), .recipientUnusable) }
 
+  private static let shared: [(KeyringError, ExitCode)] = [
+    (.shared(.severalGroups, [item, item]), .ambiguous), (.shared(.otherGroup(evil), [item]), .alreadyExists),
+    (.shared(.plantedBy(person, name: evil), [item]), .alreadyExists),
+    (.shared(.removal(group: evil), [item]), .failure), (.shared(.newReaders(group: evil), [item]), .failure),
+  ]
+
   private static let team: [(KeyringError, ExitCode)] = teamErrors.map { (.team($0.0), $0.1) }
 
   private static let teamErrors: [(TeamError, ExitCode)] =
     [
       (.notAnAdmin, .policyNotTrusted), (.removed(time), .policyNotTrusted),
-      (.notInGroup(evil), .recipientUnusable),
+      (.notInGroup(evil), .recipientUnusable), (.notInGroup(evil, item), .recipientUnusable),
       (.unusableKey(person, name: evil, group: evil, .revoked), .recipientUnusable),
       (.unusableKey(person, name: evil, group: evil, .unreadable(needs: "2.5")), .recipientUnusable),
       (.unreadableKey(person, name: evil, .unreadable(needs: nil)), .recipientUnusable),

@@ -10,7 +10,8 @@ package struct LoginRemoval {
     (self.keyring, self.settings) = (keyring, settings)
   }
 
-  /// Removes the login that a request names and all of its fields, in one transaction.
+  /// Removes the login that a request names and all of its fields, in one transaction, unless other people can read one
+  /// of them.
   ///
   /// - Throws: `notAPasswordFile`; `cannotDelete` if no login has the name, or if logins of several groups
   ///   would have it; `KeyringError`.
@@ -22,6 +23,7 @@ package struct LoginRemoval {
       throw BrowserError(.cannotDelete, "no such login; \(BrowserError.reload)")
     }
     let fields = try LoginFields(of: login.record, in: keyring.index).records
+    try keyring.requireRemovable([login.record] + fields)
     try keyring.delete([login.record] + fields)
   }
 }

@@ -79,12 +79,14 @@ package struct LoginSave {
   // MARK: An existing login
 
   private func update(_ login: WebLogin, _ saved: SavedLogin) throws -> Bool {
+    try keyring.requireMembership(of: login.record)
     let changes = try changes(of: login, saved)
     let reader = LoginItems(keyring: keyring)
     let hasNewSecret = try !reader.secret(of: login.record).isEqual(to: saved.secret)
     let fields = try LoginFields(of: login.record, in: keyring.index)
     let newFields = try newFields(saved, fields, login.record)
     guard hasNewSecret || !changes.isEmpty || !newFields.isEmpty else { return false }
+    if hasNewSecret || !newFields.isEmpty { try keyring.requireReplaceable(login.record) }
     let key = AttributeSchema.primaryKey(of: login.record.itemClass)
     let forFields = changes.limited(to: Set(key))
     try keyring.transaction { staged throws(KeyringError) in
@@ -176,6 +178,7 @@ package struct LoginSave {
   private func add(_ saved: SavedLogin, _ name: LoginName) throws {
     let (itemClass, attributes) = try newItem(saved, name)
     let item = NewItem(itemClass: itemClass, attributes: attributes)
+    try keyring.requireNewName(item)
     try keyring.transaction { staged throws(KeyringError) in
       let record = try staged.add(item, secret: saved.secret.copy())
       for (name, secret) in Self.fields(of: saved) {

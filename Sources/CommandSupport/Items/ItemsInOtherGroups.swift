@@ -44,15 +44,7 @@ extension CommandCall {
   /// Returns the groups of the items that have the name of an item, sorted.
   private func groups(ofItemsLike item: NewItem, in index: Index) throws -> [String] {
     let key = PrimaryKey(itemClass: item.itemClass, attributes: item.attributes, group: "")
-    var predicates: [Predicate] = []
-    for (name, value) in ItemsWithName.sharedAttributes(of: key) {
-      // Values of other types can be equal in several forms.
-      guard case .string = value else { continue }
-      predicates.append(.equal(name, value))
-    }
-    var query = Query(itemClass: item.itemClass, predicates: predicates)
-    query.includesFields = true
-    let matches = try index.find(query)
+    let matches = try index.find(ItemsWithName.query(like: key))
     explain(matches.statistics)
     return ItemsWithName(matches.items).groups(ofItemsLike: key)
   }

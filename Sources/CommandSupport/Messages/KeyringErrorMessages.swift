@@ -115,6 +115,42 @@ extension ErrorReport {
         hint: "`keytree group list` lists the groups, `keytree group create NAME` adds one")
     case .team(let error):
       self.init(error)
+    case .shared(let conflict, let items):
+      self.init(conflict, items)
+    }
+  }
+
+  private init(_ conflict: SharedItemConflict, _ items: [ItemReference]) {
+    let name = items.first?.text ?? ""
+    switch conflict {
+    case .severalGroups:
+      self.init(
+        describing: CommandError.ambiguous(
+          "the request of a program that names no group", candidates: items.map(\.text)))
+    case .otherGroup(let group):
+      self.init(
+        .alreadyExists,
+        "the secret was not stored: \(name) is in group \(Self.quote(group)), and a new item would have other "
+          + "readers",
+        hint: "`keytree set \(name) --secret` replaces its secret in its group")
+    case .plantedBy(let person, let signer):
+      self.init(
+        .alreadyExists,
+        "the secret was not stored: \(Self.quote(signer)) (\(person.text)) has changed \(name) last, and cannot read "
+          + "new items",
+        hint: "`keytree set \(name) --secret` replaces its secret; `keytree who \(name)` shows its readers")
+    case .removal(let group):
+      self.init(
+        .failure, "\(name) was not removed: other members of group \(Self.quote(group)) use it, too",
+        hint:
+          "`keytree set \(name) --secret` replaces its secret; `keytree rm \(name)` removes it for all members"
+      )
+    case .newReaders(let group):
+      self.init(
+        .failure,
+        "\(name) was not removed: the program would store a new secret in group \(Self.quote(group)), which others can "
+          + "read",
+        hint: "`keytree set \(name) --secret` replaces its secret; `keytree rm \(name)` removes it")
     }
   }
 
@@ -206,6 +242,9 @@ extension ErrorReport {
     case .alteredRecipients:
       self.init(
         .damaged, "\(subject): \(BindingMismatch.recipients.message)", hint: BindingMismatch.recipients.hint)
+    case .messageOfAStore:
+      self.init(
+        .damaged, "\(subject): the file belongs to an item of a Keytree store", hint: Self.damageHint)
     case .notEncrypted:
       self.init(.damaged, "\(subject): the file contains no encrypted message", hint: Self.damageHint)
     case .tooLarge(let limit):
@@ -247,9 +286,6 @@ extension ErrorReport {
         .failure, "\(subject): GnuPG ended too early, so nothing is known about its result: \(detail)",
         hint: "run the command again; nothing was refused or removed because of this error")
     case .other(let code, let source, let text):
-    case .messageOfAStore:
-      self.init(
-        .damaged, "\(subject): the file belongs to an item of a Keytree store", hint: Self.damageHint)
       self.init(
         .failure, "\(subject): GnuPG reported: \(text) (\(source), \(code))", hint: doctor)
     }

@@ -48,13 +48,13 @@ package struct DockerCredentialHelper {
 
   /// Stores a credential, replacing any other credential of the same registry.
   ///
-  /// Docker names no group. The only credential of a registry keeps its group if it has the same account; otherwise
-  /// the new one is stored in the group `default`, and the credentials of other groups stay. A member of another group
-  /// could otherwise choose who can read it.
+  /// Docker names no group. The credential of the same account is replaced in its group. The one of another account is
+  /// removed if only this user can read it. If it is in another group than `default`, it stays.
   ///
   /// - Returns: True if anything in the store has changed.
   /// - Throws: `malformed` for a URL without a host; `ambiguous` for entries of several groups; `taken`;
-  ///   `KeyringError`.
+  ///   `KeyringError.shared` if other people would be able to read the credential, or use the one that it replaces;
+  ///   other `KeyringError`s.
   package func store(_ credential: DockerCredential) throws -> Bool {
     let endpoint = try endpoints(of: credential.serverURL)[0]
     var attributes = Attributes()
@@ -73,18 +73,18 @@ package struct DockerCredentialHelper {
     let all = try entries(at: endpoint)
     try all.rivals.requireOneGroup()
     let known = try all.settled()
-    if known.count == 1, hasAccount(known[0]), known[0].attributes[.url] == url,
-      try items.secret(of: known[0]).isEqual(to: credential.secret)
+    let same = known.first(where: hasAccount)
+    if let same { try keyring.requireMembership(of: same) }
+    if let same, known.count == 1, same.attributes[.url] == url,
+      try items.secret(of: same).isEqual(to: credential.secret)
     {
       return false
     }
-    let isExact =
-      known.count == 1
-      && known[0].primaryKey
-        == PrimaryKey(itemClass: .internetPassword, attributes: attributes, group: known[0].group)
-    let group = isExact ? known[0].group : GroupName.default
+    let group = same?.group ?? GroupName.default
     let untouched = Set(known.filter { $0.group != group }.map(\.id))
     let item = NewItem(itemClass: .internetPassword, attributes: attributes, group: group)
+    if let same { try keyring.requireReplaceable(same) } else { try keyring.requireNewName(item) }
+    try keyring.requireRemovable(known.filter { $0.group == group && $0.id != same?.id })
     do {
       try keyring.transaction { changes throws(KeyringError) in
         // If several processes store a credential for the same registry concurrently, each must replace that of the
@@ -116,12 +116,13 @@ package struct DockerCredentialHelper {
     return true
   }
 
-  /// Erases the credential of a registry.
+  /// Erases the credential of a registry, unless other people can read it.
   ///
   /// - Returns: True if there was one.
   /// - Throws: `malformed` for a URL without a host; `ambiguous` for entries of several groups; `KeyringError`.
   package func erase(_ serverURL: [UInt8]) throws -> Bool {
     guard let record = try entries(of: serverURL).first else { return false }
+    try keyring.requireRemovable([record])
     do {
       try keyring.delete([record])
       return true

@@ -43,10 +43,13 @@ struct ClientCertificates {
   /// - Throws: The errors of `get(_:)`; `contended`.
   func store(_ path: [UInt8], _ passphrase: SecretSlice) throws -> Bool {
     let exact = item(path)
-    if try exact.find() == nil, let (item, record) = try find(path),
-      try item.secret(of: record).isEqual(to: passphrase)
-    {
-      return false
+    if try exact.find() == nil, let (item, record) = try find(path) {
+      try keyring.requireMembership(of: record)
+      if try item.secret(of: record).isEqual(to: passphrase) { return false }
+      // The passphrase may be that of the same certificate.
+      guard record.group == GroupName.default else {
+        throw KeyringError.shared(.otherGroup(record.group), [record.reference])
+      }
     }
     return try exact.store(passphrase)
   }
@@ -61,7 +64,9 @@ struct ClientCertificates {
   func erase(_ path: [UInt8], _ rejected: SecretSlice?) throws -> Bool {
     let item = item(path)
     guard let record = try item.find() else { return false }
+    try keyring.requireMembership(of: record)
     if let rejected, try !item.secret(of: record).isEqual(to: rejected) { return false }
+    try keyring.requireRemovable([record])
     do {
       return try keyring.delete([record], ifUnchanged: true)
     } catch KeyringError.itemNotFound {

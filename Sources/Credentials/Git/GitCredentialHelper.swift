@@ -76,7 +76,8 @@ package struct GitCredentialHelper {
   /// - Parameter credential: Protocol, host, user name and password, or an authentication scheme and its value. A
   ///   credential that is incomplete, expired or ephemeral is ignored, as in git's own helpers.
   /// - Returns: True if anything in the store has changed. Storing the same credential again is not a change.
-  /// - Throws: `malformed`, `ambiguous`, `KeyringError`, `contended`.
+  /// - Throws: `malformed`, `ambiguous`, `KeyringError.shared` if other people would be able to read the password,
+  ///   other `KeyringError`s, `contended`.
   package func store(_ credential: GitCredential) throws -> Bool {
     if let path = ClientCertificates.path(in: credential) {
       guard !credential.isEphemeral, let passphrase = credential.password else { return false }
@@ -102,20 +103,20 @@ package struct GitCredentialHelper {
     _ wanted: NewLogin, _ credential: GitCredential, _ endpoint: Endpoint
   ) throws -> (ItemRecord, isChanged: Bool) {
     let (known, all) = try find(at: endpoint, credential) { wanted.isSameKind($0) }
-    // Prefer the item with exactly this primary key, otherwise the first one without a path.
+    try known.requireOneGroup()
+    if let first = known.first { try keyring.requireMembership(of: first) }
+    // Prefer the item with exactly this primary key.
     let exact = known.first { $0.primaryKey == wanted.key(group: $0.group) }
-    var record = exact ?? known.first { $0.attributes[.path] == nil }
+    var record = try exact ?? inexact(known)
     var isSame = false
     for candidate in [exact].compactMap({ $0 }) + known where try holds(candidate, wanted.secret) == true {
       (record, isSame) = (candidate, true)
       break
     }
-    if let found = record, !isSame, !mayReplace(found, exact, among: known, at: endpoint) {
-      // A line of the index without a record does not decide that there is a second item.
-      guard try !keyring.verifiedRecords(of: [found]).isEmpty else {
-        throw KeyringError.itemDamaged(found.reference, .noRecord)
-      }
-      record = nil
+    if let found = record, !isSame {
+      try keyring.requireReplaceable(found, isKnown: recent.item(at: endpoint) == found.id)
+    } else if record == nil {
+      try keyring.requireNewName(wanted.item)
     }
     let token = record.flatMap { refreshToken(beside: $0, among: all) }
     // An older git sends neither the expiry of a password nor its refresh token. If the password is the same, missing
@@ -130,53 +131,54 @@ package struct GitCredentialHelper {
     return (try change.apply(to: keyring), true)
   }
 
-  /// Returns true if a new secret may replace that of an item.
+  /// Returns the item that gets the secret if none has exactly the primary key of the login; nil for a new item.
   ///
-  /// Programs name no group, and a member of another group than `default` can add an item that waits for the secret of
-  /// another member. Such an item is replaced only if it is the only match, has exactly the attributes of the request,
-  /// and if a server has accepted its secret on this machine.
-  private func mayReplace(
-    _ record: ItemRecord, _ exact: ItemRecord?, among known: [ItemRecord], at endpoint: Endpoint
-  ) -> Bool {
-    record.group == GroupName.default
-      || (known.count == 1 && exact?.id == record.id && recent.item(at: endpoint) == record.id)
+  /// In `default`, it is the first one without a path. In another group, a new item would have other readers.
+  ///
+  /// - Throws: `ambiguous` for several items of another group.
+  private func inexact(_ known: [ItemRecord]) throws -> ItemRecord? {
+    guard let first = known.first, first.group != GroupName.default else {
+      return known.first { $0.attributes[.path] == nil }
+    }
+    guard known.count == 1 else { throw CredentialError.ambiguous(known.map(\.reference)) }
+    return first
   }
 
   // MARK: erase
 
   /// Erases credentials that were rejected.
   ///
-  /// - Parameter credential: Every item that matches all of its values is erased. An item with another password is
-  ///   kept, because its password was changed since. Without protocol or host nothing is erased.
+  /// - Parameter credential: Every item that matches all of its values is erased, unless other people can read it. An
+  ///   item with another password is kept, because its password was changed since. Without protocol or host nothing is
+  ///   erased.
   /// - Returns: The number of items that were erased.
   /// - Throws: `malformed`, `ambiguous`, `damagedIndex`, `KeyringError`, `contended`. An item that cannot be decrypted
-  ///   is kept, and its error is thrown after the others are erased.
+  ///   or that other people can read is kept, and its error is thrown after the others are erased.
   package func erase(_ credential: GitCredential) throws -> Int {
     if let path = ClientCertificates.path(in: credential) {
       return try ClientCertificates(keyring).erase(path, credential.password) ? 1 : 0
     }
     guard let endpoint = try endpoint(of: credential) else { return 0 }
     for _ in 0..<Self.attempts {
-      let (doomed, unreadable) = try rejected(credential, endpoint)
+      let (doomed, kept) = try rejected(credential, endpoint)
       do {
         if !doomed.isEmpty, try !keyring.delete(doomed, ifUnchanged: true) { continue }
       } catch KeyringError.itemNotFound {
         // Another process has erased one of them. Find the remaining ones.
         continue
       }
-      if let unreadable { throw unreadable }
+      if let kept { throw kept }
       return doomed.count
     }
     throw CredentialError.contended
   }
 
-  /// Returns the items that a rejection is about, with their tokens, and the reason why one of them cannot be
-  /// compared.
+  /// Returns the items that a rejection is about, with their tokens, and the reason why one of them is kept.
   private func rejected(
     _ credential: GitCredential, _ endpoint: Endpoint
   ) throws -> ([ItemRecord], (any Error)?) {
     var doomed: [ItemRecord] = []
-    var unreadable: (any Error)?
+    var kept: (any Error)?
     let (found, all) = try find(at: endpoint, credential) {
       LoginItems.isPassword($0) || TokenItems.scheme(of: $0) != nil
     }
@@ -185,14 +187,16 @@ package struct GitCredentialHelper {
       // The rejection of a password does not affect tokens, and vice versa.
       if rejected == nil, credential.password != nil || credential.credential != nil { continue }
       do {
+        try keyring.requireMembership(of: record)
         if let rejected, try !secret(of: record).isEqual(to: rejected) { continue }
-        doomed.append(record)
-        if let token = refreshToken(beside: record, among: all) { doomed.append(token) }
+        let login = [record] + [refreshToken(beside: record, among: all)].compactMap { $0 }
+        try keyring.requireRemovable(login)
+        doomed += login
       } catch {
-        unreadable = error
+        kept = error
       }
     }
-    return (doomed, unreadable)
+    return (doomed, kept)
   }
 
   // MARK: Finding

@@ -33,6 +33,9 @@ struct NewLogin {
   /// The time when it expires.
   var expiry: AttributeValue? { attributes[.passwordExpiry] }
 
+  /// The item with its attributes, without a group.
+  var item: NewItem { NewItem(itemClass: .internetPassword, attributes: attributes) }
+
   /// Its primary key in a group.
   func key(group: String) -> PrimaryKey {
     PrimaryKey(itemClass: .internetPassword, attributes: attributes, group: group)
@@ -67,7 +70,7 @@ struct LoginChange {
     // In the usual case encryption happens before the lock is taken, so that concurrent programs do not wait for each
     // other.
     if newToken == nil, !removesToken {
-      guard let record else { return try keyring.add(item(wanted.attributes), secret: wanted.secret.copy()) }
+      guard let record else { return try keyring.add(wanted.item, secret: wanted.secret.copy()) }
       return replacesSecret
         ? try keyring.update(record, attributeChanges, secret: wanted.secret.copy())
         : try keyring.update(record, attributeChanges)
@@ -78,7 +81,8 @@ struct LoginChange {
       if let newToken, let token {
         _ = try changes.update(token, AttributeChanges(), secret: newToken.copy())
       } else if let newToken {
-        _ = try changes.add(item(attributes, group: login.group), secret: newToken.copy())
+        let item = NewItem(itemClass: .internetPassword, attributes: attributes, group: login.group)
+        _ = try changes.add(item, secret: newToken.copy())
       } else if let token, removesToken {
         try changes.delete(token)
       }
@@ -87,7 +91,7 @@ struct LoginChange {
   }
 
   private func applyLogin(_ changes: inout WriteTransaction) throws(KeyringError) -> ItemRecord {
-    guard let record else { return try changes.add(item(wanted.attributes), secret: wanted.secret.copy()) }
+    guard let record else { return try changes.add(wanted.item, secret: wanted.secret.copy()) }
     return replacesSecret
       ? try changes.update(record, attributeChanges, secret: wanted.secret.copy())
       : try changes.update(record, attributeChanges)
@@ -98,9 +102,5 @@ struct LoginChange {
     guard setsExpiry else { return AttributeChanges() }
     guard let expiry = wanted.expiry else { return AttributeChanges(clear: [.passwordExpiry]) }
     return AttributeChanges(set: [.passwordExpiry: expiry])
-  }
-
-  private func item(_ attributes: Attributes, group: String = GroupName.default) -> NewItem {
-    NewItem(itemClass: .internetPassword, attributes: attributes, group: group)
   }
 }

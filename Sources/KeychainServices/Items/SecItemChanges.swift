@@ -12,6 +12,9 @@ struct SecItemChanges {
   /// A Boolean value that indicates whether keys get new bytes.
   private var isOfKey = false
 
+  /// A Boolean value that indicates whether the items get new content.
+  var replacesSecret: Bool { data != nil }
+
   /// Reads the attributes of an update for items of a class.
   ///
   /// - Throws: `errSecNoSuchAttr` for an entry that is not an attribute of an item; otherwise the errors of a request.

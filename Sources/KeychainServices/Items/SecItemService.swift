@@ -18,6 +18,7 @@ struct SecItemService {
       for item in items where keyring.policy.groups[item.item.group] == nil {
         throw SecItemFailure(errSecMissingEntitlement)
       }
+      if group(named: request) == nil { try items.forEach { try requireNewName($0.item, keyring) } }
       if items.contains(where: \.needsPassphrase) {
         try keyring.checkPassphrase()
       }
@@ -46,7 +47,9 @@ struct SecItemService {
     let request = try SecItemRequest(dictionary, for: .update)
     let changes = try SecItemChanges(attributes, of: request)
     try change(request) { keyring, search in
-      try changes.apply(to: search.matches().found.map(\.record), in: keyring)
+      let records = try search.matches().found.map(\.record)
+      if changes.replacesSecret, group(named: request) == nil { try requireOneGroup(records, keyring) }
+      try changes.apply(to: records, in: keyring)
     }
   }
 
@@ -55,6 +58,7 @@ struct SecItemService {
     try change(request) { keyring, search in
       let found = cut(try search.matches().found, request.limit)
       let records = request.isIdentity ? try parts(of: found, keyring) : found.map(\.record)
+      if group(named: request) == nil { try keyring.requireRemovable(records) }
       try keyring.transaction { staged throws(KeyringError) in
         try Self.forEachExisting(records) { record throws(KeyringError) in try staged.delete(record) }
       }
@@ -108,6 +112,40 @@ struct SecItemService {
     case .count(let count): Array(found.prefix(count))
     case .all: found
     }
+  }
+
+  // MARK: Groups
+
+  /// Returns the group that a request or the settings of the process name; nil for none. A reference names an item, and
+  /// so its group.
+  private func group(named request: SecItemRequest) -> String? {
+    if let group = request.group { return group }
+    if request.persistentReference != nil || request.itemList != nil || request.itemID != nil { return "" }
+    let group = session.settings.accessGroup
+    return group == GroupName.default ? nil : group
+  }
+
+  /// Checks that no other group has an item with the name of a new one, which names no group.
+  ///
+  /// - Throws: `errSecDuplicateItem` for one with the same primary key, whose secret an update replaces in its group;
+  ///   `errSecMissingEntitlement` for any other: the program has to name the group.
+  private func requireNewName(_ item: NewItem, _ keyring: Keyring) throws {
+    let others = try keyring.items(ofOtherGroupsLike: item)
+    guard let other = others.first else { return }
+    let hasKey = others.count == 1 && PrimaryKey(other, in: "") == PrimaryKey(item, in: "")
+    guard hasKey, keyring.policy.groups[other.group]?.contains(keyring.ownFingerprint) == true else {
+      throw SecItemFailure(errSecMissingEntitlement)
+    }
+    throw SecItemFailure(errSecDuplicateItem)
+  }
+
+  /// Checks that items which get one new secret have the same readers.
+  private func requireOneGroup(_ records: [ItemRecord], _ keyring: Keyring) throws {
+    guard let first = records.first else { return }
+    guard records.allSatisfy({ $0.group.hasSameBytes(as: first.group) }) else {
+      throw KeyringError.shared(.severalGroups, records.map(\.reference))
+    }
+    for record in records { try keyring.requireReplaceable(record) }
   }
 
   // MARK: Adding
@@ -222,5 +260,15 @@ struct SecItemService {
       if !isNeeded { keys.append(key) }
     }
     return certificates + keys
+  }
+}
+
+extension PrimaryKey {
+  fileprivate init(_ record: ItemRecord, in group: String) {
+    self.init(itemClass: record.itemClass, attributes: record.attributes, group: group)
+  }
+
+  fileprivate init(_ item: NewItem, in group: String) {
+    self.init(itemClass: item.itemClass, attributes: item.attributes, group: group)
   }
 }

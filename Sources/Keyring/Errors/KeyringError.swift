@@ -71,6 +71,23 @@ public enum KeyringError: Error, Equatable, Sendable {
   case unknownGroup(String)
   /// The membership of the keyring does not allow the operation, or cannot be changed.
   case team(TeamError)
+  /// A program that named no group wanted to store or remove a secret, and that would concern other people. The items
+  /// are the ones that it has to name.
+  case shared(SharedItemConflict, [ItemReference])
+}
+
+/// The reasons why a secret is neither stored nor removed for a program that names no group.
+public enum SharedItemConflict: Sendable, Equatable {
+  /// Items of several groups match.
+  case severalGroups
+  /// An item with the name is in this group and not in that of new items, which could have other readers.
+  case otherGroup(String)
+  /// This person has signed the item last. They could read the new secret only because the item is in its group.
+  case plantedBy(Fingerprint, name: String)
+  /// The other members of this group use the item to be removed.
+  case removal(group: String)
+  /// The program would store the item to be removed again in this group, where other people could read it.
+  case newReaders(group: String)
 }
 
 /// The kinds of damage to the files of an item.

@@ -53,6 +53,8 @@ extension SecurityStatus {
       case .engine(let error, _): Self(error)
       case .unknownGroup, .team(.notInGroup): .missingEntitlement
       case .team: .notAvailable
+      case .shared(.otherGroup, _): .duplicateItem
+      case .shared: .missingEntitlement
       }
   }
 

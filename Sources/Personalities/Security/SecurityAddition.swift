@@ -82,6 +82,7 @@ enum SecurityAddition {
       let item = NewItem(itemClass: itemClass, attributes: withDefaults(given, itemClass))
       try securityCall(place) {
         try call.call.requireWritable(keyring, group: item.group)
+        try keyring.requireNewName(item)
       }
       let secret = try secret(call, &answer)?.copy() ?? SecretBytes()
       return try add(item, secret, to: keyring, at: place)
@@ -223,6 +224,7 @@ enum SecurityAddition {
     }
     try securityCall(place) {
       try call.call.requireWritable(keyring, group: record.group)
+      try keyring.requireReplaceable(record)
     }
     let secret = try secret(call, &answer)
     do {

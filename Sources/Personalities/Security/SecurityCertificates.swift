@@ -134,6 +134,7 @@ enum SecurityCertificates {
         ])
     }
     do {
+      try keyring.requireRemovable([record])
       try keyring.delete([record])
     } catch {
       throw SecurityFailure(error, at: "SecKeychainItemDelete")

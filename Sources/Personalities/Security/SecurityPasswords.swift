@@ -81,6 +81,7 @@ enum SecurityPasswords {
     let keyring = try call.openKeyring()
     let record = try search.first(in: keyring.index, call)
     do {
+      try keyring.requireRemovable([record])
       try keyring.delete([record])
     } catch {
       throw SecurityFailure(error, at: "SecKeychainItemDelete")

@@ -46,10 +46,18 @@ struct ItemChanges {
 
   /// Creates an item, or replaces the newest one with the same attributes in the same group, one of this machine before
   /// others.
-  func create(_ new: ItemContent, in group: String, replace: Bool) throws -> ItemChange {
+  ///
+  /// - Parameter isUsual: True for the group of programs that name none. If another group has the item with the same
+  ///   attributes, its secret is replaced there.
+  /// - Throws: `failed` if a new item, or one of several items, would be stored for other readers.
+  func create(_ new: ItemContent, in group: String, isUsual: Bool = true, replace: Bool) throws -> ItemChange
+  {
     try attempt {
       try transaction { changes in
         changes.dependOnSearch()
+        if isUsual, let other = try itemElsewhere(new, group, replace: replace) {
+          return try update(other, label: new.label, new.secret, new.contentType, in: &changes)
+        }
         let equal = try search.items(equalTo: new.attributes, in: group)
         if replace, let old = Self.replaceable(by: new, equal) {
           return try update(old, label: new.label, new.secret, new.contentType, in: &changes)
@@ -60,6 +68,20 @@ struct ItemChanges {
         return .stored(try changes.add(item, secret: new.secret.copy()))
       }
     }
+  }
+
+  /// Returns the item of another group that has the attributes of a new one; nil if there is none.
+  ///
+  /// - Throws: `KeyringError.shared`, `.team` if its secret cannot be replaced.
+  private func itemElsewhere(_ new: ItemContent, _ group: String, replace: Bool) throws -> ItemRecord? {
+    if keyring.policy.groups.count == 1 || new.isLocal { return nil }
+    let equal = try search.items(equalTo: new.attributes, in: nil)
+    let others = equal.filter { !$0.group.hasSameBytes(as: group) }
+    guard let other = others.first else { return nil }
+    guard equal.count == 1 else { throw KeyringError.shared(.severalGroups, equal.map(\.reference)) }
+    try keyring.requireReplaceable(other, insteadOf: group)
+    guard replace else { throw KeyringError.shared(.otherGroup(other.group), [other.reference]) }
+    return other
   }
 
   /// Returns the item that a new one replaces, of those with the same attributes in the same group; nil for none.
@@ -117,11 +139,15 @@ struct ItemChanges {
     }
   }
 
-  /// Removes an item, with the fields that the user has added to it.
-  func delete(_ address: ItemAddress) throws -> ItemChange {
+  /// Removes an item, with the fields that the user has added to it, unless other people can read it or a new one:
+  /// programs remove an item when its password was rejected, too.
+  ///
+  /// - Parameter target: The group in which programs store new items.
+  func delete(_ address: ItemAddress, insteadOf target: String = GroupName.default) throws -> ItemChange {
     try attempt {
       try transaction { changes in
         let record = try search.item(address)
+        try keyring.requireRemovable([record], insteadOf: target)
         for field in try Self.fields(of: record, in: &changes) { try changes.delete(field) }
         try changes.delete(record)
         return .removed(address)

@@ -44,10 +44,12 @@ struct ItemSearch {
     }
   }
 
-  /// Returns the items of a group with exactly these attributes, the newest first.
-  func items(equalTo attributes: ServiceAttributes, in group: String) throws -> [ItemRecord] {
+  /// Returns the items with exactly these attributes, the newest first.
+  ///
+  /// - Parameter group: The group of the items; nil for any.
+  func items(equalTo attributes: ServiceAttributes, in group: String?) throws -> [ItemRecord] {
     try items(with: attributes, service: ItemForm.service(of: attributes)) { record in
-      record.group.hasSameBytes(as: group) && record.serviceAttributes == attributes
+      group.map(record.group.hasSameBytes) ?? true && record.serviceAttributes == attributes
     }.sorted { $0.modified > $1.modified }
   }
 

@@ -376,6 +376,18 @@ extension SecretServiceError {
       self.init(.invalidArguments, "The item has too many or too long attributes.", cause: error)
     case KeyringError.secretTooLarge:
       self.init(.invalidArguments, "The secret is larger than 1 MiB.", cause: error)
+    case KeyringError.shared(.removal, _):
+      self.init(.failed, "Other people use this item, too. The command keytree rm removes it.", cause: error)
+    case KeyringError.shared(.newReaders, _):
+      self.init(
+        .failed,
+        "Other people can read new items of the default collection. The command keytree rm removes it.",
+        cause: error)
+    case KeyringError.shared:
+      self.init(
+        .failed, "Another group has an item with these attributes. Name its collection.", cause: error)
+    case KeyringError.team(.notInGroup(_, .some)):
+      self.init(.failed, "A group of other people has an item with these attributes.", cause: error)
     case KeyringError.unknownGroup, KeyringError.team(.notInGroup):
       self.init(.noSuchObject, "There is no such collection.", cause: error)
     case KeyringError.unfinished:

@@ -95,7 +95,7 @@ extension SecretService {
 
   /// `CreateItem`. The prompt of the reply is always ``ObjectPath/none``.
   ///
-  /// - Returns: The item.
+  /// - Returns: The item. It can be in another collection than the main one, whose item it replaces.
   /// - Throws: `noSession`, `invalidArguments`, `notSupported`, `isLocked`, `noSuchObject`, `limitsExceeded`, `failed`.
   package func createItem(
     _ properties: NewItemProperties, _ secret: WireSecret, replace: Bool, in collection: CollectionID,
@@ -109,12 +109,14 @@ extension SecretService {
     guard !isLocked(collection) else { throw SecretServiceError.isLocked }
     // The signal for the new item compares it with the items before it.
     try readItems()
+    let isUsual = try self.collection(ofAlias: LocalState.mainAlias) == collection
     return .later(
       try change(for: sender) { items in
-        try items.create(content, in: group, replace: replace)
+        try items.create(content, in: group, isUsual: isUsual, replace: replace)
       } value: { change in
         switch change {
-        case .unchanged(let record), .stored(let record): ObjectPath(ItemAddress(collection, record.id))
+        case .unchanged(let record), .stored(let record):
+          ObjectPath(ItemAddress(.group(record.group), record.id))
         case .removed: .none
         }
       })
@@ -132,9 +134,11 @@ extension SecretService {
       return .now(.none)
     }
     try checkUnlocked(item)
+    var target = GroupName.default
+    if case .group(let main)? = try collection(ofAlias: LocalState.mainAlias) { target = main }
     return .later(
-      try change(for: sender) {
-        try $0.delete(item)
+      try change(for: sender) { [target] in
+        try $0.delete(item, insteadOf: target)
       } value: { _ in
         .none
       })

@@ -48,6 +48,28 @@ struct SecurityCommandTests {
     }
   }
 
+  @Test func `security replaces an item in its group, and removes none that others use`() throws {
+    let world = try SecurityFixture.withoutGnuPG()
+    let standIn = try #require(world.world.standIn)
+    try standIn.join(EngineDouble.fingerprint(2), "default", "ops")
+    for words in [["generic:mailer/bot"], ["mail.example/bot"]] {
+      let result = world.world.run(
+        (["add"] + words + ["-g", "ops"]).map { Word($0) }, input: Array("old".utf8))
+      try #require(result.code == .done, "\(result.diagnosticsText)")
+    }
+    let removal = world.security("delete-generic-password", "-s", "mailer")
+    #expect(
+      removal.status == 30 && removal.talk.contains("other members of group \"ops\""), "\(removal.talk)")
+    let add = world.security("add-generic-password", "-U", "-s", "mailer", "-a", "bot", "-w", "new")
+    #expect(add.status == 0, "\(add.talk)")
+    #expect(world.world.run("get", "generic:mailer/bot", "-g", "ops").text == "new")
+    // The protocol makes it another item, with the same name.
+    let second = world.security(
+      "add-internet-password", "-U", "-s", "mail.example", "-a", "bot", "-r", "imap", "-w", "x")
+    #expect(second.status == 45 && second.talk.contains("is in group \"ops\""), "\(second.talk)")
+    #expect(world.world.run("find", "--json").text.split(separator: "\n").count == 2)
+  }
+
   private func follow(_ rows: [Row], in world: SecurityFixture) {
     for row in rows {
       let result = world.run(row.words.map { Word($0) })

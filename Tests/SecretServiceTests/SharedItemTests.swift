@@ -1,0 +1,66 @@
+import Keyring
+import KeyringModel
+import Secrets
+import TestSupport
+import Testing
+
+@testable import SecretService
+
+/// Tests items of collections that other people can read. Programs search all collections, and store in the main one
+/// (threat T53).
+@Suite(.serialized) struct SharedItemTests {
+  private let world: ServiceWorld
+  private static let login: ServiceAttributes = ["server": "git.example", "user": "deploy"]
+
+  init() throws {
+    world = try ServiceWorld(groups: ["team"])
+    try world.store.join(EngineDouble.fingerprint(2), "default", "team")
+  }
+
+  private func texts() throws -> [String] {
+    let keyring = try world.store.open()
+    return try keyring.find(Query()).items.map { "\($0.group) \(try keyring.text(of: $0))" }.sorted()
+  }
+
+  @Test func `a rejected password of a group is kept, and the new one is stored in the group`() throws {
+    let item = try world.add(Self.login, "old", in: .group("team"))
+    #expect(throws: SecretServiceError.self) {
+      _ = try world.value(world.service.delete(world.item(item), for: world.sender))
+    }
+    #expect(try texts() == ["team old"])
+    #expect(try world.add(Self.login, "new", replace: true) == item)
+    #expect(try texts() == ["team new"])
+    #expect(try world.text(of: item) == "new")
+    // A program that wants another item gets none for more readers.
+    #expect(throws: SecretServiceError.self) { try world.add(Self.login, "second") }
+    #expect(try texts() == ["team new"])
+  }
+
+  @Test func `a program that names a collection gets its item there`() throws {
+    try world.add(Self.login, "of default")
+    try world.add(Self.login, "of team", replace: true, in: .group("team"))
+    #expect(try texts() == ["default of default", "team of team"])
+    // Now the main collection is not clear any more.
+    #expect(throws: SecretServiceError.self) { try world.add(Self.login, "new", replace: true) }
+    #expect(try texts() == ["default of default", "team of team"])
+  }
+
+  @Test func `an item of a group of other people is neither replaced nor joined by another one`() throws {
+    try world.add(Self.login, "old", in: .group("team"))
+    try world.store.leave(world.store.owner, "team")
+    #expect(throws: SecretServiceError.self) { try world.add(Self.login, "new", replace: true) }
+    #expect(try world.store.open().find(Query()).items.map(\.group) == ["team"])
+  }
+
+  @Test func `an item is removed if neither it nor a new one has other readers`() throws {
+    let bob = EngineDouble.fingerprint(2)
+    try world.store.leave(bob, "team")
+    let item = try world.add(Self.login, "old", in: .group("team"))
+    #expect(throws: SecretServiceError.self) {
+      _ = try world.value(world.service.delete(world.item(item), for: world.sender))
+    }
+    try world.store.leave(bob, "default")
+    _ = try world.value(world.service.delete(world.item(item), for: world.sender))
+    #expect(try texts() == [])
+  }
+}
