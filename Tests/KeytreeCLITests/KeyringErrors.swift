@@ -85,7 +85,9 @@ enum KeyringErrors {
 
   private static let itemDamages: [ItemDamage] =
     [
-      .missing, .noRecord, .badSignature, .notInIndex, .notAsRecorded, .notAFile, .tooLarge(limit: 1),
+      .missing, .noRecord, .badSignature, .invalidSigner(person, .expired(time)),
+      .invalidSigner(person, .revoked(KeyRevocation(created: time, reason: .compromised))), .notInIndex,
+      .notAsRecorded, .notAFile, .tooLarge(limit: 1),
       .corrupt,
       .contentsTooLarge(limit: 1),
     ] + recordErrors.map { .badRecord($0) } + messageErrors.map { .notAMessage($0) }

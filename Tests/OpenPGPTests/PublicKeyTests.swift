@@ -16,7 +16,8 @@ import Testing
     PublicKey.Subkey(
       fingerprint: person, keyID: KeyID(value: id), canEncrypt: encrypts, canSign: signs,
       created: Timestamp(seconds: created), expires: expires.map { Timestamp(seconds: $0) },
-      revoked: revoked, disabled: disabled, invalid: invalid)
+      revocation: revoked ? KeyRevocation(created: Timestamp(seconds: 5000), reason: .retired) : nil,
+      disabled: disabled, invalid: invalid)
   }
 
   private static func key(_ subkeys: [PublicKey.Subkey], primary: PublicKey.Subkey? = nil) -> PublicKey {
@@ -140,7 +141,7 @@ import Testing
     for length in 0..<bytes.count { #expect(KeyTableFile.decode(Array(bytes.prefix(length))) == nil) }
     let text = String(decoding: bytes, as: UTF8.self)
     for (old, new) in [
-      ("keys 1", "keys 2"), ("key ", "kex "), (" -e ", " e- "), ("end", "End"), ("%0A", "%0"),
+      ("keys 2", "keys 3"), ("key ", "kex "), (" -e ", " e- "), ("end", "End"), ("%0A", "%0"),
     ] {
       let changed = text.replacing(old, with: new)
       #expect(changed != text)

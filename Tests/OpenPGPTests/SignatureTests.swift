@@ -57,8 +57,13 @@ import Testing
     #expect(Set(facts.map(\.primary)) == [GnuPGKey.alice.fingerprint, GnuPGKey.bob.fingerprint])
   }
 
-  @Test(arguments: [(GnuPGKey.expired, SignatureFact.Status.expiredKey), (.revoked, .revokedKey)])
-  func `a signature by an expired or revoked key is distinguished from a good one`(
+  private static let revocation = KeyRevocation(
+    created: Timestamp(microseconds: 1_704_412_800_000_000), reason: .unspecified)
+
+  @Test(arguments: [
+    (GnuPGKey.expired, SignatureFact.Status.good), (.revoked, .invalidKey(.revoked(revocation))),
+  ])
+  func `a signature stays valid when its key expires, but not when its key is revoked without a reason`(
     key: GnuPGKey, status: SignatureFact.Status
   ) throws {
     let home = try GnuPGHome()

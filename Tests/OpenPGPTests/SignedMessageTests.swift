@@ -107,9 +107,12 @@ import Testing
         message: try all.signMessage(Self.line, signer: GnuPGKey.carol.fingerprint),
         status: .unknownKey),
       Claim(
-        name: "by an expired key", message: try Self.old(.expired), status: .expiredKey, signer: .expired),
+        name: "by a key that has expired since", message: try Self.old(.expired), status: .good,
+        signer: .expired),
       Claim(
-        name: "by a revoked key", message: try Self.old(.revoked), status: .revokedKey, signer: .revoked),
+        name: "by a revoked key", message: try Self.old(.revoked),
+        status: .invalidKey(.revoked(Self.revocation)),
+        signer: .revoked),
       Claim(name: "truncated", message: cut, status: nil),
       Claim(name: "two messages", message: good + rsa, status: nil),
       Claim(name: "with trailing bytes", message: good + [0], status: nil),
@@ -122,6 +125,9 @@ import Testing
       Claim(name: "with an unreadable signature packet", message: Self.nonsense, status: .bad),
     ]
   }
+
+  private static let revocation = KeyRevocation(
+    created: Timestamp(microseconds: 1_704_412_800_000_000), reason: .unspecified)
 
   private static let two = [
     "--compress-algo", "none", "--local-user", GnuPGKey.alice.fingerprint.text, "--local-user",

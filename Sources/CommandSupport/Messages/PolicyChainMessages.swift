@@ -15,6 +15,8 @@ extension ChainProblem {
     case .signedByMember(let person): "it is signed by \(person.text), who is not an admin"
     case .signedByRemoved(let person): "it is signed by \(person.text), who was already removed"
     case .signedByRevoked(let person): "it is signed with the key \(person.text), which its owner has revoked"
+    case .signedByExpired(let person, let end):
+      "it is signed with the key \(person.text) after its expiry (\(end.day))"
     case .signedByStranger(let key):
       "it is signed with an unknown key" + (key.map { " (\($0.text))" } ?? "")
     case .signerUnknown(let admins):

@@ -12,6 +12,8 @@ extension ItemDamage {
     case .noRecord: "its record is missing, so it is not signed"
     case .badRecord(let error): error.message
     case .badSignature: "its record is not signed by a member of its group"
+    case .invalidSigner(let key, let problem):
+      "this version was signed with \(key.text), which \(problem.message)"
     case .notInIndex: "it is not in the index"
     case .notAsRecorded: "its encrypted file is not the one that its record describes"
     case .notAFile: "its file is a link, a folder or a device"
@@ -26,7 +28,7 @@ extension ItemDamage {
   package var isForRepair: Bool {
     switch self {
     case .missing, .noRecord, .badRecord, .notInIndex, .notAsRecorded, .notAFile: true
-    case .tooLarge, .contentsTooLarge, .notAMessage, .corrupt, .badSignature: false
+    case .tooLarge, .contentsTooLarge, .notAMessage, .corrupt, .badSignature, .invalidSigner: false
     }
   }
 }
@@ -40,6 +42,30 @@ extension ItemDamage {
     case .noRecord:
       "`keytree adopt` takes in the file of another program; `keytree check --repair` repairs damage"
     default: isForRepair ? "`keytree check --repair` repairs it" : ErrorReport.damageHint
+    }
+  }
+}
+
+extension SignerProblem {
+  /// The state of a key that makes its signature invalid; the end of a sentence about the key.
+  package var message: String {
+    switch self {
+    case .revoked(let revocation):
+      "is revoked \(revocation.message)" + (revocation.isHard ? "" : " since \(revocation.created.day)")
+    case .expired(let end): "had expired (\(end.day))"
+    }
+  }
+}
+
+extension KeyRevocation {
+  /// The reason of a revocation, after "revoked".
+  package var message: String {
+    switch reason {
+    case .compromised: "as compromised"
+    case .superseded: "as superseded"
+    case .retired: "as retired"
+    case .userIDInvalid: "because its user id is no longer valid"
+    case .unspecified, nil: "without a reason, which counts as compromised"
     }
   }
 }

@@ -1,3 +1,4 @@
+public import Encoding
 public import KeyringModel
 
 /// The reason why a policy in a history is not a valid successor of the one before it.
@@ -18,6 +19,8 @@ public enum ChainProblem: Error, Sendable, Equatable {
   case signedByRemoved(Fingerprint)
   /// It is signed with a key that its owner has revoked.
   case signedByRevoked(Fingerprint)
+  /// It is signed with a key after that had expired at the given time.
+  case signedByExpired(Fingerprint, Timestamp)
   /// It is signed by a key that is not in the policy before it. The value is the key, if the signature names it.
   case signedByStranger(Fingerprint?)
   /// The signer may be one of these admins, whose key files are missing or differ from the previous policy.

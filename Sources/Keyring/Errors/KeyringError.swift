@@ -100,6 +100,8 @@ public enum ItemDamage: Error, Sendable, Equatable {
   case badRecord(RecordError)
   /// The record has no valid signature by a member of the item's group.
   case badSignature
+  /// A member of the item's group has signed the record, but with a key that was not valid then. The value is the key.
+  case invalidSigner(Fingerprint, SignerProblem)
   /// The index does not contain the item.
   case notInIndex
   /// The encrypted file is not the one that the record describes.
@@ -114,6 +116,14 @@ public enum ItemDamage: Error, Sendable, Equatable {
   case notAMessage(MessageError)
   /// The content is damaged and cannot be decrypted.
   case corrupt
+
+  /// True if the record has no valid signature by a member of the item's group.
+  package var isOfSignature: Bool {
+    switch self {
+    case .badSignature, .invalidSigner: true
+    default: false
+    }
+  }
 }
 
 /// The kinds of difference between an item and the item that was requested.

@@ -17,6 +17,25 @@ package struct PolicyStep: Sendable, Equatable {
 
   /// The digest by which the next policy names this one.
   package var digest: ContentDigest { ContentDigest(of: bytes) }
+
+  /// Returns the key files with the digests in a policy.
+  ///
+  /// - Parameter policy: The policy of this step.
+  func keys(namedIn policy: Policy) -> KeyFiles {
+    keys.filter { policy.people[$0.key]?.key == ContentDigest(of: $0.value) }
+  }
+}
+
+extension KeyFiles {
+  /// Returns these key files, each joined with another file of the same person. GnuPG merges the keys of both.
+  ///
+  /// - Parameter others: The other files. Those of other people are ignored.
+  package func joined(with others: KeyFiles) -> KeyFiles {
+    merging(others.filter { self[$0.key] != nil }) { own, other in
+      // GnuPG finds the second armored key only at the start of a line.
+      own == other ? own : own + [UInt8(ascii: "\n")] + other
+    }
+  }
 }
 
 /// A sequence of policies, each signed by an admin of the one before (DESIGN section 8; threats T1 and T2).
@@ -89,7 +108,8 @@ package struct PolicyChain {
   ) throws(KeyringError) -> Link {
     if let judge, let signature = step.signature {
       let admins = judge.policy.admins.filter(link.policy.admins.contains)
-      try PolicyVerification(engine: engine(judge.keys)).verify(
+      let policy = try Self.policy(of: step)
+      try PolicyVerification(engine: engine(judge.keys.joined(with: step.keys(namedIn: policy)))).verify(
         step.bytes, signature: signature, admins: admins)
     }
     return try self.step(step, after: link)
@@ -99,20 +119,25 @@ package struct PolicyChain {
   ///
   /// - Throws: The errors of `follow(_:from:signedAlsoBy:)`.
   func step(_ step: PolicyStep, after link: Link) throws(KeyringError) -> Link {
-    let policy: Policy
-    do throws(PolicyError) {
-      policy = try Policy.parse(step.bytes)
-    } catch {
-      throw .policyNotTrusted(.unreadable(error))
-    }
+    let policy = try Self.policy(of: step)
     guard policy.keyring == link.policy.keyring, policy.generation == link.policy.generation + 1,
       policy.previous == link.digest
     else { throw .policyNotTrusted(.notSuccessor(generation: policy.generation)) }
     guard let signature = step.signature else { throw .policyNotTrusted(.unsigned) }
-    // The keys from before the step are used, because new key files in the step must not determine who may sign it.
-    let verification = PolicyVerification(engine: engine(link.keys))
+    // Only the admins from before the step may sign it. Their accepted primary keys certify each new subkey, so the new
+    // key files admit nobody else. But an only admin whose signing subkey was lost, has expired or was revoked can import
+    // the next one, and a revocation in either file counts.
+    let verification = PolicyVerification(engine: engine(link.keys.joined(with: step.keys(namedIn: policy))))
     try verification.verify(step.bytes, signature: signature, admins: link.policy.admins)
     return Link(policy: policy, digest: step.digest, keys: try keys(of: policy, in: step, after: link))
+  }
+
+  private static func policy(of step: PolicyStep) throws(KeyringError) -> Policy {
+    do throws(PolicyError) {
+      return try Policy.parse(step.bytes)
+    } catch {
+      throw .policyNotTrusted(.unreadable(error))
+    }
   }
 
   /// Returns the key files of the people in a policy: the files with the digests in it, or the previous file if it has

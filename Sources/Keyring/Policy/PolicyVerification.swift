@@ -32,9 +32,7 @@ struct PolicyVerification {
     } catch {
       throw .engine(error, nil)
     }
-    // A key that has expired since then was valid when it signed.
-    let good = facts.filter { $0.status == .good || $0.status == .expiredKey }
-    let signers = Set(good.compactMap(\.primary))
+    let signers = Set(facts.filter { $0.status == .good }.compactMap(\.primary))
     return admins.first(where: signers.contains)
   }
 }

@@ -112,10 +112,15 @@ struct RecordVerifier: Sendable {
     let fresh = try signers(of: unknown)
     return zip(claims, checked).map { claim, result in
       result.flatMap { signed in
-        guard let signer = roots.signer(of: signed.signature) ?? fresh[signed.signature],
-          isMember(signer, of: signed.file.record.group)
-        else { return .failure(.damage(.badSignature)) }
-        return .success(VerifiedRecord(signed.file, signer: signer, isLocal: claim.isLocal))
+        let group = signed.file.record.group
+        if let signer = roots.signer(of: signed.signature) ?? fresh.signers[signed.signature] {
+          guard isMember(signer, of: group) else { return .failure(.damage(.badSignature)) }
+          return .success(VerifiedRecord(signed.file, signer: signer, isLocal: claim.isLocal))
+        }
+        if let invalid = fresh.invalid[signed.signature], isMember(invalid.person, of: group) {
+          return .failure(.damage(.invalidSigner(invalid.key, invalid.problem)))
+        }
+        return .failure(.damage(.badSignature))
       }
     }
   }
@@ -160,11 +165,18 @@ struct RecordVerifier: Sendable {
     guard statement.keyring == policy.keyring else { throw .mismatch(.keyring) }
   }
 
+  /// The people who have signed messages, by the digests of the messages.
+  private struct Signers {
+    /// Those with a valid signature.
+    var signers: [ContentDigest: Fingerprint] = [:]
+    /// Those whose key was not valid when it signed.
+    var invalid: [ContentDigest: (person: Fingerprint, key: Fingerprint, problem: SignerProblem)] = [:]
+  }
+
   /// Returns the signers of messages according to GnuPG, and remembers those with a valid signature.
-  private func signers(
-    of messages: [ContentDigest: [UInt8]]
-  ) throws(KeyringError) -> [ContentDigest: Fingerprint] {
-    if messages.isEmpty { return [:] }
+  private func signers(of messages: [ContentDigest: [UInt8]]) throws(KeyringError) -> Signers {
+    var result = Signers()
+    if messages.isEmpty { return result }
     let ordered = messages.sorted { $0.key.base64url < $1.key.base64url }
     let facts: [SignatureFact?]
     do throws(EngineError) {
@@ -172,13 +184,15 @@ struct RecordVerifier: Sendable {
     } catch {
       throw policy.error(error)
     }
-    var signers: [ContentDigest: Fingerprint] = [:]
     for (message, fact) in zip(ordered, facts) {
-      // A key that has expired since then was valid when it signed. A revoked key is never accepted.
-      guard let fact, fact.status == .good || fact.status == .expiredKey else { continue }
-      signers[message.key] = fact.primary
+      guard let fact, let person = fact.primary else { continue }
+      switch fact.status {
+      case .good: result.signers[message.key] = person
+      case .invalidKey(let problem): result.invalid[message.key] = (person, fact.key ?? person, problem)
+      case .bad, .unknownKey: break
+      }
     }
-    roots.remember(signers)
-    return signers
+    roots.remember(result.signers)
+    return result
   }
 }

@@ -68,14 +68,14 @@ package struct PolicyRule {
   ///
   /// - Parameters:
   ///   - state: The preferred policy.
-  ///   - keys: The key files that were trusted when it was signed.
+  ///   - keys: The key files that were trusted when it was signed, joined with those that it names.
   ///   - left: The policy that is replaced.
   /// - Throws: `KeyringError.engine` when GnuPG cannot be used.
   package func mayReplace(
     _ state: PolicyState, keys: KeyFiles, left: PolicyChain.Link
   ) throws(KeyringError) -> Bool {
     guard let signature = state.signature else { return false }
-    let known = left.keys.merging(keys) { own, _ in own }
+    let known = left.keys.joined(with: keys).merging(keys) { joined, _ in joined }
     let signers = known.keys.filter { left.policy.people[$0] == nil } + left.policy.admins
     do throws(KeyringError) {
       try PolicyVerification(engine: room.engine(for: left.policy.keyring, keys: known))
@@ -103,8 +103,9 @@ package struct PolicyRule {
   ) throws(KeyringError) -> ChainProblem {
     let policy = link.policy
     // Includes removed people, so that the report can name them.
-    let known = keys.filter { policy.covers($0.value, of: $0.key) }.merging(link.keys) { _, believed in
-      believed
+    let step = PolicyStep(bytes: state.bytes, signature: signature, keys: keys)
+    let judged = link.keys.joined(with: step.keys(namedIn: state.policy))
+    let known = keys.filter { policy.covers($0.value, of: $0.key) }.merging(judged) { _, believed in believed
     }
     let facts: [SignatureFact]
     do throws(EngineError) {
@@ -113,13 +114,17 @@ package struct PolicyRule {
     } catch {
       throw policy.error(error)
     }
-    let good = facts.filter { $0.status == .good || $0.status == .expiredKey }.compactMap(\.primary)
+    let good = facts.filter { $0.status == .good }.compactMap(\.primary)
     if let signer = good.first(where: { policy.people[$0] != nil }) {
       return policy.isMember(signer) ? .signedByMember(signer) : .signedByRemoved(signer)
     }
     if let signer = good.first { return .signedByStranger(signer) }
-    if let revoked = facts.first(where: { $0.status == .revokedKey })?.primary {
-      return .signedByRevoked(revoked)
+    for fact in facts {
+      guard case .invalidKey(let problem) = fact.status, let signer = fact.primary else { continue }
+      switch problem {
+      case .revoked: return .signedByRevoked(signer)
+      case .expired(let end): return .signedByExpired(signer, end)
+      }
     }
     guard let unknown = facts.first(where: { $0.status == .unknownKey }) else { return .badSignature }
     let lost = policy.admins.filter { link.keys[$0] == nil }

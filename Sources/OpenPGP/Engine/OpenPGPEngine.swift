@@ -169,12 +169,10 @@ package enum CachedPassphrases: Sendable, Equatable {
 package struct SignatureFact: Sendable, Equatable {
   /// The validity of the signature with the keys known to the engine.
   package enum Status: Sendable, Equatable {
-    /// Correct, by a key that was valid then and is valid now.
+    /// Correct, by a key that was valid when it signed. It may have expired or been superseded since.
     case good
-    /// Correct, but the key has expired.
-    case expiredKey
-    /// Correct, but the key has been revoked.
-    case revokedKey
+    /// Correct, but the key was not valid when it signed.
+    case invalidKey(SignerProblem)
     /// Not correct, expired, or made by a key that may not sign.
     case bad
     /// Made by a key of no person of the keyring, so it cannot be verified.

@@ -11,7 +11,7 @@ struct SignatureStatements {
     /// The reason why the signature could not be verified; nil if it was.
     var error: Int?
     var key: Fingerprint?
-    var time = 0
+    var time: Int?
   }
 
   private var signatures: [Signature] = []
@@ -28,15 +28,14 @@ struct SignatureStatements {
   mutating func read(_ words: [Substring]) {
     switch words[0] {
     case "NEWSIG": begun += 1
-    case "GOODSIG": signatures.append(Signature(status: .good))
-    case "EXPKEYSIG": signatures.append(Signature(status: .expiredKey))
-    case "REVKEYSIG": signatures.append(Signature(status: .revokedKey))
+    // The signature is correct. It is judged by the certificate of its key below.
+    case "GOODSIG", "EXPKEYSIG", "REVKEYSIG": signatures.append(Signature(status: .good))
     case "BADSIG", "EXPSIG": signatures.append(Signature(status: .bad))
     case "ERRSIG": signatures.append(Self.unverified(words))
     case "VALIDSIG":
       guard let last = signatures.indices.last, words.count > 3 else { break }
       signatures[last].key = Fingerprint(String(words[1]))
-      signatures[last].time = Int(words[3]) ?? 0
+      signatures[last].time = Int(words[3])
     case "NODATA", "UNEXPECTED": saysNothingFound = true
     case "ERROR", "FILE_ERROR": failure = words.joined(separator: " ")
     default: break
@@ -80,11 +79,15 @@ struct SignatureStatements {
       if code == missingKey, let key = signature.key, owner != nil {
         throw .incomplete(detail: "it did not find the key \(key.text)")
       }
-    } else if signature.key == nil, signature.status != .bad {
-      throw .incomplete(detail: "it did not report the key of a valid signature")
     }
-    return SignatureFact(
-      primary: owner, key: signature.key, status: signature.status,
-      created: Timestamp(seconds: signature.time))
+    let created = Timestamp(seconds: signature.time ?? 0)
+    var status = signature.status
+    if status == .good {
+      guard signature.key != nil, signature.time != nil else {
+        throw .incomplete(detail: "it did not report the key and the time of a valid signature")
+      }
+      status = table.judge(signatureBy: signature.key, made: created)
+    }
+    return SignatureFact(primary: owner, key: signature.key, status: status, created: created)
   }
 }

@@ -3,21 +3,44 @@ internal import Encoding
 internal import KeyringModel
 
 extension Context {
-  /// Lists keys of the context's home. Starts one process.
+  /// Lists keys of the context's home. Starts one process, and another one if a key is revoked: libgpgme reports neither
+  /// the reason nor the time of a revocation.
   ///
   /// - Parameters:
   ///   - pattern: The search pattern for GnuPG; nil for every key.
   ///   - secretOnly: True to list only keys with a secret key.
   /// - Returns: The keys in GnuPG's order. A key with an unknown form of fingerprint is left out, because a policy
   ///   could not name it.
-  /// - Throws: The error of libgpgme. If no key is found, the list is empty and there is no error.
+  /// - Throws: The error of libgpgme; `incomplete` if gpg does not list the revocations. If no key is found, the list
+  ///   is empty and there is no error.
   func keys(matching pattern: String?, secretOnly: Bool) throws(EngineError) -> [PublicKey] {
     var keys: [PublicKey] = []
     try unsafe forEachKey(matching: pattern, secretOnly: secretOnly) { key in
       if let facts = unsafe PublicKey(key) { keys.append(facts) }
     }
-    return keys
+    return try withRevocations(keys)
   }
+
+  /// Returns listed keys with the reasons and times of their revocations.
+  private func withRevocations(_ keys: [PublicKey]) throws(EngineError) -> [PublicKey] {
+    let revoked = keys.filter(\.hasRevocation)
+    if revoked.isEmpty { return keys }
+    let options =
+      (home.map { ["--homedir", $0] } ?? []) + [
+        "--batch", "--no-tty", "--quiet", "--no-auto-check-trustdb", "--disable-dirmngr", "--with-colons",
+        "--list-sigs",
+      ]
+    // A command line has a limited length. Without names gpg lists all keys.
+    let names = revoked.count <= Self.nameLimit ? ["--"] + revoked.map(\.fingerprint.text) : []
+    let output = try ProgramCall.run(program.path, options + names)
+    guard let completed = RevocationListing(output)?.completing(keys) else {
+      throw .incomplete(detail: "it did not list the revocations of all keys")
+    }
+    return completed
+  }
+
+  /// The number of keys above which all keys are listed.
+  private static let nameLimit = 512
 
   /// Calls a closure with each key of the context's home as a libgpgme object. Starts one process.
   ///
@@ -60,7 +83,7 @@ extension PublicKey {
       unsafe next = subkey.pointee.next
     }
     guard var primary = subkeys.first else { return nil }
-    primary.revoked = unsafe primary.revoked || key.pointee.revoked != 0
+    if unsafe primary.revocation == nil && key.pointee.revoked != 0 { primary.revocation = .unexplained }
     primary.invalid = unsafe primary.invalid || key.pointee.invalid != 0
     subkeys[0] = primary
 
@@ -100,7 +123,7 @@ extension PublicKey.Subkey {
       canSign: unsafe subkey.pointee.can_sign != 0,
       created: Timestamp(seconds: unsafe subkey.pointee.timestamp),
       expires: expires > 0 ? Timestamp(seconds: expires) : nil,
-      revoked: unsafe subkey.pointee.revoked != 0,
+      revocation: unsafe subkey.pointee.revoked != 0 ? .unexplained : nil,
       disabled: unsafe subkey.pointee.disabled != 0,
       invalid: unsafe subkey.pointee.invalid != 0,
       isUnsupported: unsafe subkey.pointee.invalid != 0 && !Self.isKnown(subkey.pointee.pubkey_algo))

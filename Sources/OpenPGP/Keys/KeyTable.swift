@@ -54,6 +54,17 @@ struct KeyTable: Sendable, Equatable {
     keys[key] == nil ? Self.single(owners[key]) : key
   }
 
+  /// Judges a correct signature by the certificate of the owner of its key.
+  ///
+  /// - Parameters:
+  ///   - key: The primary key or subkey that made the signature, if known.
+  ///   - time: The time of the signature.
+  /// - Returns: The status; `bad` if the key has no owner, or several.
+  func judge(signatureBy key: Fingerprint?, made time: Timestamp) -> SignatureFact.Status {
+    guard let key, let owner = owner(of: key), let certificate = keys[owner] else { return .bad }
+    return certificate.judge(signatureBy: key, made: time)
+  }
+
   /// Returns true if a person's key has a subkey with an id.
   ///
   /// - Parameters:

@@ -6,16 +6,17 @@ internal import KeyringModel
 /// It has one line per key, subkey and user id. Fields are separated by one space. The last line is `end` and the
 /// number of lines before it, so a truncated file is detected:
 /// ```
-/// keytree-keys 1
+/// keytree-keys 2
 /// key C86E40475C0FBD627777428CC11945FA7D8856D8
-/// subkey <fingerprint> <key id> <letters> <created> <expires or 0>
+/// subkey <fingerprint> <key id> <letters> <created> <expires or 0> <revocation or ->
 /// user Alice%20Example%20<alice@keytree.example>
 /// end 3
 /// ```
-/// Letters: `-` is always first, `e` encrypts, `s` signs, `r` revoked, `d` disabled, `i` invalid, `u` of an algorithm
-/// that GnuPG does not know. Times are seconds since 1970. User ids are percent-escaped: `%` and everything except printable ASCII.
+/// Letters: `-` is always first, `e` encrypts, `s` signs, `d` disabled, `i` invalid, `u` of an algorithm that GnuPG does
+/// not know. Times are seconds since 1970. A revocation is its time, followed by a comma and the number of the reason if
+/// one is known. User ids are percent-escaped: `%` and everything except printable ASCII.
 package enum KeyTableFile {
-  private static let firstLine = "keytree-keys 1"
+  private static let firstLine = "keytree-keys 2"
 
   /// Writes a table.
   ///
@@ -28,7 +29,7 @@ package enum KeyTableFile {
       for subkey in key.subkeys {
         lines.append(
           "subkey \(subkey.fingerprint.text) \(subkey.keyID.text) \(letters(subkey)) "
-            + "\(seconds(subkey.created)) \(subkey.expires.map(seconds) ?? 0)")
+            + "\(seconds(subkey.created)) \(subkey.expires.map(seconds) ?? 0) \(text(subkey.revocation))")
       }
       for user in key.userIDs { lines.append("user \(PercentEscapes.encode(user))") }
     }
@@ -53,7 +54,7 @@ package enum KeyTableFile {
       case ("key", 2):
         guard isComplete(keys.last), let fingerprint = Fingerprint(String(fields[1])) else { return nil }
         keys.append(PublicKey(fingerprint: fingerprint, userIDs: [], subkeys: [], hasSecret: false))
-      case ("subkey", 6):
+      case ("subkey", 7):
         guard !keys.isEmpty, let subkey = subkey(fields) else { return nil }
         keys[keys.count - 1].subkeys.append(subkey)
       case ("user", 2):
@@ -74,7 +75,6 @@ package enum KeyTableFile {
     var letters = "-"
     if subkey.canEncrypt { letters += "e" }
     if subkey.canSign { letters += "s" }
-    if subkey.revoked { letters += "r" }
     if subkey.disabled { letters += "d" }
     if subkey.invalid { letters += "i" }
     if subkey.isUnsupported { letters += "u" }
@@ -83,16 +83,35 @@ package enum KeyTableFile {
 
   private static func subkey(_ fields: [Substring]) -> PublicKey.Subkey? {
     guard let fingerprint = Fingerprint(String(fields[1])), let keyID = KeyID(String(fields[2])),
-      let created = Int(fields[4]), let expires = Int(fields[5])
+      let created = Int(fields[4]), let expires = Int(fields[5]), let revocation = revocation(fields[6])
     else { return nil }
     let letters = fields[3]
     let subkey = PublicKey.Subkey(
       fingerprint: fingerprint, keyID: keyID,
       canEncrypt: letters.contains("e"), canSign: letters.contains("s"),
       created: Timestamp(seconds: created), expires: expires > 0 ? Timestamp(seconds: expires) : nil,
-      revoked: letters.contains("r"), disabled: letters.contains("d"), invalid: letters.contains("i"),
+      revocation: revocation, disabled: letters.contains("d"), invalid: letters.contains("i"),
       isUnsupported: letters.contains("u"))
     return Self.letters(subkey) == letters ? subkey : nil
+  }
+
+  private static func text(_ revocation: KeyRevocation?) -> String {
+    guard let revocation else { return "-" }
+    let reason = revocation.reason.map { ",\($0.rawValue)" } ?? ""
+    return "\(seconds(revocation.created))\(reason)"
+  }
+
+  /// Returns the revocation in a field, nil for a key that is not revoked; nil if the field has another form.
+  private static func revocation(_ field: Substring) -> KeyRevocation?? {
+    if field == "-" { return .some(nil) }
+    let words = field.split(separator: ",", omittingEmptySubsequences: false)
+    guard words.count <= 2, let seconds = Int(words[0]) else { return nil }
+    let created = Timestamp(seconds: seconds)
+    guard words.count == 2 else { return KeyRevocation(created: created, reason: nil) }
+    guard let number = UInt8(words[1]), let reason = KeyRevocation.Reason(rawValue: number) else {
+      return nil
+    }
+    return KeyRevocation(created: created, reason: reason)
   }
 
   private static func seconds(_ time: Timestamp) -> Int { Int(time.microseconds / 1_000_000) }

@@ -25,8 +25,8 @@ package struct PublicKey: Sendable, Equatable {
     package var created: Timestamp
     /// The expiry time; nil if it never expires.
     package var expires: Timestamp?
-    /// True if its owner has revoked it.
-    package var revoked: Bool
+    /// The revocation that decides about it, its own or that of the primary key; nil if it is not revoked.
+    package var revocation: KeyRevocation?
     /// True if GnuPG lists it as disabled.
     package var disabled: Bool
     /// True if GnuPG lists it as invalid, for example because a self-signature is missing.
@@ -43,14 +43,14 @@ package struct PublicKey: Sendable, Equatable {
     ///   - canSign: True if it may sign data.
     ///   - created: The creation time.
     ///   - expires: The expiry time; nil if it never expires.
-    ///   - revoked: True if its owner has revoked it.
+    ///   - revocation: The revocation that decides about it, if any.
     ///   - disabled: True if GnuPG lists it as disabled.
     ///   - invalid: True if GnuPG lists it as invalid.
     ///   - isUnsupported: True if that is because GnuPG does not know its algorithm.
     package init(
       fingerprint: Fingerprint, keyID: KeyID, canEncrypt: Bool, canSign: Bool, created: Timestamp,
-      expires: Timestamp? = nil, revoked: Bool = false, disabled: Bool = false, invalid: Bool = false,
-      isUnsupported: Bool = false
+      expires: Timestamp? = nil, revocation: KeyRevocation? = nil, disabled: Bool = false,
+      invalid: Bool = false, isUnsupported: Bool = false
     ) {
       self.fingerprint = fingerprint
       self.keyID = keyID
@@ -58,11 +58,14 @@ package struct PublicKey: Sendable, Equatable {
       self.canSign = canSign
       self.created = created
       self.expires = expires
-      self.revoked = revoked
+      self.revocation = revocation
       self.disabled = disabled
       self.invalid = invalid
       self.isUnsupported = isUnsupported
     }
+
+    /// True if its owner has revoked it.
+    package var revoked: Bool { revocation != nil }
 
     /// Returns true if the key has expired.
     ///
@@ -110,6 +113,8 @@ package struct PublicKey: Sendable, Equatable {
   package var expires: Timestamp? { subkeys.first?.expires }
   /// True if the primary key was revoked.
   package var revoked: Bool { subkeys.first?.revoked ?? true }
+  /// True if the primary key or a subkey was revoked.
+  var hasRevocation: Bool { subkeys.contains(where: \.revoked) }
   /// True if the user disabled the key.
   package var disabled: Bool { subkeys.first?.disabled ?? true }
 

@@ -7,6 +7,10 @@ internal import Secrets
 struct Context: ~Copyable, @unchecked Sendable {
   // Unchecked: libgpgme allows a context to move between threads, and a noncopyable value is on one thread at a time.
   let pointer: gpgme_ctx_t
+  /// The gpg that the operations run.
+  let program: Library.Program
+  /// The GnuPG home; nil for the default of GnuPG.
+  let home: String?
   // The passphrase callback gets this as a plain pointer, so it has to exist as long as the context.
   private let passphrase: Passphrase?
   private let cancellation: Cancellation?
@@ -34,6 +38,7 @@ struct Context: ~Copyable, @unchecked Sendable {
     unsafe Self.replace(&engine.pointee.file_name, with: program.path)
     unsafe Self.replace(&engine.pointee.version, with: program.version)
     unsafe pointer = context
+    (self.program, self.home) = (program, home)
     passphrase = Passphrase(interaction)
     self.cancellation = cancellation
     report = StatusReport(cancellation)

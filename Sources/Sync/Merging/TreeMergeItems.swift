@@ -174,7 +174,7 @@ extension TreeMerge {
     _ mine: [ItemPath: ItemFiles.Content], _ contents: [ItemPath: ItemFiles.Content], _ files: ItemFiles
   ) -> [ItemRecord] {
     mine.keys.sorted().compactMap { path in
-      guard case .distrusted(.damage(.badSignature))? = mine[path],
+      guard case .distrusted(.damage(let damage))? = mine[path], damage.isOfSignature,
         let bytes = files.record(path, at: ours.commit)
       else { return nil }
       switch contents[path] {

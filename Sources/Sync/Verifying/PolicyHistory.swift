@@ -265,8 +265,9 @@ package struct PolicyHistory {
     let preferred = versions.chain(to: facts).prefix { !common.contains($0.digest) }
     for policy in preferred where !published.contains(policy.digest) {
       let before = policy.previous.flatMap { links[$0]?.keys } ?? [:]
+      let keys = before.joined(with: links[policy.digest]?.keys ?? [:])
       if let version = policy.version, case .success(let state) = try versions.state(version),
-        try rule.mayReplace(state, keys: before, left: left)
+        try rule.mayReplace(state, keys: keys, left: left)
       {
         continue
       }

@@ -260,7 +260,9 @@ import Testing
       locations: world.gnupg(.bob).locations, keyringID: "x", keys: chain.keys, interaction: .never)
     let facts = try engine.verifyDetached(
       signature: GnuPGKey.signature(by: .revoked), of: Array("policy\n".utf8))
-    #expect(facts.map(\.status) == [.revokedKey])
+    let revocation = KeyRevocation(
+      created: Timestamp(microseconds: 1_704_412_800_000_000), reason: .unspecified)
+    #expect(facts.map(\.status) == [.invalidKey(.revoked(revocation))])
   }
 
   @Test func `a key file that was exchanged under the same name is refused`() throws {

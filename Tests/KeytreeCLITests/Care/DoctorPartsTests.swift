@@ -69,12 +69,13 @@ struct DoctorPartsTests {
     let fingerprint = GnuPGKey.alice.fingerprint
     let id = try #require(KeyID(String(fingerprint.text.suffix(16))))
     let created = Timestamp(microseconds: 1)
+    let revocation = revoked ? KeyRevocation(created: created, reason: .superseded) : nil
     let primary = PublicKey.Subkey(
       fingerprint: fingerprint, keyID: id, canEncrypt: false, canSign: true, created: created,
-      expires: expires, revoked: revoked, disabled: disabled, invalid: false)
+      expires: expires, revocation: revocation, disabled: disabled, invalid: false)
     let subkey = PublicKey.Subkey(
       fingerprint: GnuPGKey.bob.fingerprint, keyID: id, canEncrypt: true, canSign: false, created: created,
-      expires: subkeyExpires, revoked: revoked, disabled: disabled, invalid: false)
+      expires: subkeyExpires, revocation: revocation, disabled: disabled, invalid: false)
     return PublicKey(
       fingerprint: fingerprint, userIDs: ["Alice"], subkeys: [primary, subkey], hasSecret: false)
   }

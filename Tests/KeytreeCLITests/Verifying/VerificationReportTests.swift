@@ -32,7 +32,8 @@ import Testing
   private static let problems: [ChainProblem] = [
     .missing, .unreadable(.noAdmin), .foreign, .unsigned, .badSignature,
     .signedByMember(EngineDouble.fingerprint(1)), .signedByRemoved(EngineDouble.fingerprint(1)),
-    .signedByRevoked(EngineDouble.fingerprint(1)), .signedByStranger(nil),
+    .signedByRevoked(EngineDouble.fingerprint(1)),
+    .signedByExpired(EngineDouble.fingerprint(1), Timestamp(microseconds: 0)), .signedByStranger(nil),
     .signedByStranger(EngineDouble.fingerprint(1)), .signerUnknown([EngineDouble.fingerprint(1)]),
     .keyExchanged(EngineDouble.fingerprint(1)), .older(generation: 1, before: 2), .forked(generation: 2),
     .badMergeChoice(generation: 2), .skipped(generation: 3, before: 1), .notNext(generation: 2),
