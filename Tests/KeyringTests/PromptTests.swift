@@ -20,7 +20,7 @@ import Testing
     func onAsking(_ body: @escaping @Sendable () -> Void) { ask.withLock { $0 = body } }
 
     func seal(
-      _ plaintext: borrowing SecretBytes, to recipients: [Fingerprint]
+      _ plaintext: borrowing SecretBytes, to recipients: [Recipient]
     ) throws(EngineError) -> [UInt8] { try base.seal(plaintext, to: recipients) }
 
     func signMessage(_ content: [UInt8], signer: Fingerprint) throws(EngineError) -> [UInt8] {
@@ -45,8 +45,8 @@ import Testing
     func recipients(of ciphertext: UnsafeRawBufferPointer) throws(MessageError) -> [KeyID] {
       try unsafe base.recipients(of: ciphertext)
     }
-    func expectedRecipients(_ people: [Fingerprint]) throws(EngineError) -> Set<KeyID> {
-      try base.expectedRecipients(people)
+    func checkRecipients(_ recipients: [Recipient]) throws(EngineError) {
+      try base.checkRecipients(recipients)
     }
     func openWithPrompt(_ ciphertext: [UInt8], limit: Int) throws(EngineError) -> SecretBytes {
       ask.withLock { $0 }()

@@ -115,6 +115,7 @@ enum KeyringErrors {
       .changed(generation: 1, pinned: 2), .unsigned, .notSuccessor(generation: 2),
       .stepsMissing(generation: 3, pinned: 1), .keyExchanged(person, name: evil),
       .badSignature, .pinUnreadable, .keyMissing(person), .keyChanged(person, name: evil),
+      .foreignSubkey(foreign),
       .unreadable(.malformed(.duplicateKey(evil))),
       .unreadable(.unknownFormat(2)), .unreadable(.missing(evil)), .unreadable(.invalid(evil)),
       .unreadable(.unexpected(evil)), .unreadable(.notCanonical), .unreadable(.unnamedPerson(person)),
@@ -124,6 +125,8 @@ enum KeyringErrors {
       .unreadable(.tooMany(.groups, limit: 1)), .unreadable(.tooMany(.members(group: evil), limit: 1)),
       .unreadable(.nameTooLong(person, limit: 1)),
     ].map { (.policyNotTrusted($0), .policyNotTrusted) }
+
+  private static let foreign = ForeignSubkey(person: person, owner: person, subkey: person)
 
   private static let engine: [(KeyringError, ExitCode)] = [
     (.engine(.cancelled, item), .cancelled),
@@ -149,7 +152,8 @@ enum KeyringErrors {
 
   private static let keys: [(KeyringError, ExitCode)] =
     [
-      .missing, .expired(time), .revoked, .disabled, .cannotEncrypt, .cannotSign, .noSecretKey, .noPassphrase,
+      .missing, .expired(time), .fromFuture(time), .revoked, .disabled, .cannotEncrypt, .cannotSign,
+      .noSecretKey, .noSigningSecret(KeyID(value: 1)), .revokedHere(KeyID(value: 1)), .noPassphrase,
       .onCard, .invalid, .tooLarge(limit: 1), .unreadable(needs: "2.5"), .unreadable(needs: nil),
     ].map { (.engine(.unusableKey(person, $0), nil), .recipientUnusable) }
 
@@ -169,6 +173,7 @@ enum KeyringErrors {
       (.unusableKey(person, name: evil, group: evil, .unreadable(needs: "2.5")), .recipientUnusable),
       (.unreadableKey(person, name: evil, .unreadable(needs: nil)), .recipientUnusable),
       (.unreadableKey(person, name: evil, .missing), .recipientUnusable),
+      (.foreignSubkey(foreign), .recipientUnusable),
       (.cannotReencrypt([item], count: 1, reason: .notARecipient), .cannotDecrypt),
       (.cannotReencrypt([item, item], count: 12, reason: .damaged), .damaged), (.lastAdmin, .failure),
       (.losesOwnAccess(groups: [evil, evil]), .failure), (.losesOwnAccess(groups: []), .failure),

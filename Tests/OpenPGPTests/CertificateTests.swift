@@ -146,7 +146,7 @@ import Testing
 
   @Test func `a signature is bad if the certificate has no such key for signing at that time`() {
     let (first, second) = GnuPGKey.davesSubkeys
-    #expect(Self.judge(Self.subkey(first), Self.subkey(second), at: 999) == .bad)
+    #expect(Self.judge(Self.subkey(first), Self.subkey(second), at: 699) == .bad)
     #expect(Self.judge(Self.subkey(first), Self.subkey(second, signs: false), at: 2000) == .bad)
     #expect(Self.judge(Self.subkey(first), Self.subkey(second, invalid: true), at: 2000) == .bad)
     #expect(Self.judge(Self.subkey(first, invalid: true), Self.subkey(second), at: 2000) == .bad)
@@ -203,5 +203,66 @@ import Testing
     {
       #expect(RevocationListing(Array(Self.listing.utf8.prefix(length))) == nil)
     }
+  }
+
+  // MARK: Subkeys of other people
+
+  private func table(_ borrowed: String, in home: GnuPGHome) throws -> KeyTable {
+    try Engine(
+      locations: home.locations, keyringID: "test",
+      keys: [
+        Self.dave: GnuPGKey.dave.publicKey,
+        GnuPGKey.carol.fingerprint: GnuPGKey.file("carol.borrowed.\(borrowed)"),
+      ],
+      interaction: .never
+    ).home().table
+  }
+
+  @Test(arguments: ["authenticating", "unused"])
+  func `a subkey that another key may not encrypt to belongs to its owner`(borrowed: String) throws {
+    let table = try table(borrowed, in: try GnuPGHome())
+    let id = try #require(KeyID("3C8B0158E47CE2C1"))
+    #expect(table.claims(id, by: GnuPGKey.carol.fingerprint))
+    #expect(table.owners(of: id) == [Self.dave])
+    #expect(try table.encryptionSubkeys(of: [Recipient(Self.dave)], at: Engine.now).map(\.keyID) == [id])
+  }
+
+  @Test func `a subkey that two keys may encrypt to is used only if the policy names it`() throws {
+    let table = try table("flagless", in: try GnuPGHome())
+    let (id, carol) = (try #require(KeyID("3C8B0158E47CE2C1")), GnuPGKey.carol.fingerprint)
+    #expect(table.owners(of: id) == [Self.dave, carol].sorted())
+    let subkey = try #require(table.keys[Self.dave]?.subkeys.first { $0.keyID == id }).fingerprint
+    let named = Recipient(Self.dave, subkeys: [subkey])
+    #expect(try table.encryptionSubkeys(of: [named], at: Engine.now).map(\.keyID) == [id])
+    for person in [Self.dave, carol] {
+      #expect(throws: EngineError.unusableKey(person, .sharedSubkey)) {
+        try table.encryptionSubkeys(of: [Recipient(person)], at: Engine.now)
+      }
+    }
+  }
+
+  @Test(arguments: ["signing", "copied"])
+  func `the signatures of a subkey belong to the person whose binding it has signed`(borrowed: String) throws
+  {
+    let home = try GnuPGHome()
+    try home.run(["--import"], input: GnuPGKey.file("dave.secret"))
+    let line = Array("{\"format\":1}".utf8)
+    let message = try home.run(["--compress-algo", "none", "--sign"], input: line)
+    let detached = try home.run(["--detach-sign"], input: line)
+    let carol = GnuPGKey.file("carol.borrowed.\(borrowed)")
+    let engine = Engine(
+      locations: home.locations, keyringID: "test",
+      keys: [Self.dave: GnuPGKey.dave.publicKey, GnuPGKey.carol.fingerprint: carol], interaction: .never)
+    let facts =
+      try engine.verifyMessages([message]) + engine.verifyMessages([message, message])
+      + engine.verifyDetached(signature: detached, of: line)
+    #expect(facts.count == 4)
+    for fact in facts {
+      #expect(fact?.primary == Self.dave && fact?.key == GnuPGKey.davesSubkeys.first && fact?.status == .good)
+    }
+    let alone = Engine(
+      locations: home.locations, keyringID: "test", keys: [GnuPGKey.carol.fingerprint: carol],
+      interaction: .never)
+    #expect(try alone.verifyMessages([message, message]).allSatisfy { $0?.status == .bad })
   }
 }

@@ -48,6 +48,8 @@ import Testing
       // An engine that must not prompt would connect to the agent before it runs gpg.
       let engine = Engine(
         locations: locations, keyringID: "test", keys: GnuPGKey.files([.alice, .bob]), interaction: .pinentry)
+      // The first signature of a home lists the secret keys, which starts the agent.
+      if isSigning { _ = try engine.signed(by: .alice) }
       if wasChecked { #expect { try engine.opened(foreign) } throws: { isNotARecipient($0) } }
       home.stopAgent()
       try Data().write(to: URL(fileURLWithPath: log))

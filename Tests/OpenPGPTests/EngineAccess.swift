@@ -1,3 +1,4 @@
+import Encoding
 import Foundation
 import KeyringModel
 import OpenPGP
@@ -25,6 +26,15 @@ extension Engine {
     _ bytes: [UInt8] = Array("hello".utf8), to people: [GnuPGKey]
   ) throws(EngineError) -> [UInt8] {
     try seal(SecretBytes(copying: bytes), to: people.map(\.fingerprint))
+  }
+
+  /// Returns the ids of the newest encryption subkeys of people.
+  func newestRecipients(_ people: [GnuPGKey]) throws(EngineError) -> Set<KeyID> {
+    let keys = try publicKeys()
+    return Set(
+      people.compactMap { person in
+        keys.first { $0.fingerprint == person.fingerprint }?.subkey(for: .encrypt, at: .now())?.keyID
+      })
   }
 
   /// Signs a line as a person, and returns the fact that the engine reports about the signature.

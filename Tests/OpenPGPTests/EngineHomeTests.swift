@@ -21,8 +21,8 @@ import Testing
   }
 
   private func make(_ people: [GnuPGKey] = [.alice], keyringID: String = "test") throws(EngineError) {
-    _ = try Engine(home, people: people, keyringID: keyringID)
-      .expectedRecipients([GnuPGKey.alice.fingerprint])
+    try Engine(home, people: people, keyringID: keyringID)
+      .checkRecipients([Recipient(GnuPGKey.alice.fingerprint)])
   }
 
   @Test func `every set of keys, every keyring and every user's home has its own folder`() throws {
@@ -35,7 +35,7 @@ import Testing
     locations.userHome = home.folder
     let engine = Engine(
       locations: locations, keyringID: "test", keys: GnuPGKey.files([.alice]), interaction: .never)
-    _ = try engine.expectedRecipients([GnuPGKey.alice.fingerprint])
+    try engine.checkRecipients([Recipient(GnuPGKey.alice.fingerprint)])
     #expect(try names.count == 4)
     #expect(try names.allSatisfy { $0.count == 16 && KeyID($0) != nil })
   }
@@ -60,7 +60,7 @@ import Testing
     var locations = home.locations
     locations.runtimeBase = base
     let engine = Engine(locations: locations, keyringID: "test", keys: [:], interaction: .never)
-    #expect(throws: EngineError.self) { try engine.expectedRecipients([]) }
+    #expect(throws: EngineError.self) { try engine.checkRecipients([]) }
     #expect(engine.statistics.processes == 0)
   }
 
@@ -113,7 +113,7 @@ import Testing
       for _ in 0..<8 {
         group.addTask {
           let engine = Engine(home, people: [.alice, .bob])
-          _ = try engine.expectedRecipients([GnuPGKey.alice.fingerprint])
+          try engine.checkRecipients([Recipient(GnuPGKey.alice.fingerprint)])
           return engine.statistics.processes
         }
       }
@@ -127,7 +127,7 @@ import Testing
     try make([.alice])
     let old = try folder()
     let inUse = Engine(home, people: [.alice, .carol])
-    _ = try inUse.expectedRecipients([GnuPGKey.alice.fingerprint])
+    try inUse.checkRecipients([Recipient(GnuPGKey.alice.fingerprint)])
     let used = try #require(names.map { home.locations.runtimeBase + "/" + $0 }.first { $0 != old })
     try make([.alice, .rsa])
     let recent = try #require(

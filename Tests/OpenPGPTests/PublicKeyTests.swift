@@ -51,8 +51,15 @@ import Testing
       testDescription: "not an invalid one",
       key: key([subkey(2), subkey(3, created: 2000, invalid: true)]), chosen: 2),
     Choice(
-      testDescription: "not one with a date in the future",
-      key: key([subkey(2), subkey(3, created: 1_900_000_000)]), chosen: 2),
+      testDescription: "one with a date in the future, which means that the clock is behind",
+      key: key([subkey(2), subkey(3, created: 1_900_000_000)]), chosen: 3,
+      problem: .fromFuture(Timestamp(seconds: 1_900_000_000))),
+    Choice(
+      testDescription: "one from five minutes in the future, since clocks differ a little",
+      key: key([subkey(2), subkey(3, created: 1_800_000_300)]), chosen: 3),
+    Choice(
+      testDescription: "not one from the future that has expired",
+      key: key([subkey(2), subkey(3, created: 1_900_000_000, expires: 5)]), chosen: 2),
     Choice(
       testDescription: "not one for signing",
       key: key([subkey(2), subkey(3, created: 2000, encrypts: false, signs: true)]), chosen: 2),
@@ -84,8 +91,9 @@ import Testing
       testDescription: "none of an invalid key",
       key: key([subkey(2)], primary: subkey(1, invalid: true)), problem: .invalid),
     Choice(
-      testDescription: "none when all have dates in the future",
-      key: key([subkey(3, created: 1_900_000_000)]), problem: .invalid),
+      testDescription: "the primary key with a date in the future",
+      key: key([], primary: subkey(1, created: 1_900_000_000, encrypts: true)), chosen: 1,
+      problem: .fromFuture(Timestamp(seconds: 1_900_000_000))),
   ]
 
   @Test(arguments: choices)
@@ -117,9 +125,11 @@ import Testing
     "a key table in another spelling than the written one is refused",
     arguments: [
       ("3000", "+3000"), ("3000", "03000"), ("3000", "9000000000000000"), ("%0A", "%0a"), (" -e ", " -ee "),
+      (" 5000,3", " 5000,4"), (" 5000,3", " 05000,3"), (" 5000,3", " 5000,03"), (" 5000,3", " 5000,3,3"),
+      (" -\n", " 0,\n"),
     ])
   func otherSpelling(_ old: String, _ new: String) {
-    let keys = [Self.key([Self.subkey(2, expires: 3000)])].map { key in
+    let keys = [Self.key([Self.subkey(2, expires: 3000, revoked: true), Self.subkey(3)])].map { key in
       PublicKey(fingerprint: key.fingerprint, userIDs: ["a\nb"], subkeys: key.subkeys, hasSecret: false)
     }
     let bytes = KeyTableFile.encode(keys)

@@ -51,14 +51,18 @@ import Testing
     let bytes = try home.encrypt([1, 2, 3], to: [.alice])
     let table = Self.table
     try SealedMessageCheck.check(
-      bytes, expected: try table.encryptionKeys(of: [GnuPGKey.alice.fingerprint], at: Engine.now),
+      bytes, expected: try Self.expected([GnuPGKey.alice.fingerprint]),
       people: [GnuPGKey.alice.fingerprint], table: table)
+  }
+
+  private static func expected(_ people: [Fingerprint]) throws(EngineError) -> [KeyID] {
+    try table.encryptionSubkeys(of: people.map { Recipient($0) }, at: Engine.now).map(\.keyID)
   }
 
   private func hint(_ bytes: [UInt8], people: [GnuPGKey] = [.alice]) -> String? {
     do {
       let people = people.map(\.fingerprint)
-      let expected = try Self.table.encryptionKeys(of: people, at: Engine.now)
+      let expected = try Self.expected(people)
       try SealedMessageCheck.check(bytes, expected: expected, people: people, table: Self.table)
     } catch .wrongRecipients(_, _, let hint) {
       return hint ?? "no hint"

@@ -11,7 +11,7 @@ import Testing
     let people = GnuPGKey.allCases
     let engine = Engine(home, people: people.filter { $0 != .carol })
     // This creates the home, so that the calls below start no process.
-    _ = try engine.expectedRecipients([GnuPGKey.alice.fingerprint])
+    try engine.checkRecipients([Recipient(GnuPGKey.alice.fingerprint)])
     let before = engine.statistics.processes
     let problems: [(GnuPGKey, KeyProblem)] = [
       (.expired, .expired(Timestamp(microseconds: 1_640_908_800_000_000))), (.revoked, .revoked),
@@ -20,7 +20,7 @@ import Testing
     for (key, problem) in problems {
       let expected = EngineError.unusableKey(key.fingerprint, problem)
       #expect(throws: expected) { try engine.sealed(to: [.alice, key]) }
-      #expect(throws: expected) { try engine.expectedRecipients([key.fingerprint]) }
+      #expect(throws: expected) { try engine.checkRecipients([Recipient(key.fingerprint)]) }
     }
     #expect(engine.statistics == EngineStatistics(processes: before))
   }
@@ -55,9 +55,11 @@ import Testing
       locations: home.locations, keyringID: "test",
       keys: [GnuPGKey.alice.fingerprint: GnuPGKey.bob.publicKey], interaction: .never)
     let alice = GnuPGKey.alice.fingerprint
-    #expect(throws: EngineError.unusableKey(alice, .missing)) { try engine.expectedRecipients([alice]) }
+    #expect(throws: EngineError.unusableKey(alice, .missing)) {
+      try engine.checkRecipients([Recipient(alice)])
+    }
     let bob = GnuPGKey.bob.fingerprint
-    #expect(throws: EngineError.unusableKey(bob, .missing)) { try engine.expectedRecipients([bob]) }
+    #expect(throws: EngineError.unusableKey(bob, .missing)) { try engine.checkRecipients([Recipient(bob)]) }
   }
 
   @Test func `further keys in a key file, including secret ones, are not imported`() throws {

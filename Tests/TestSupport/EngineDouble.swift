@@ -62,8 +62,9 @@ package final class EngineDouble: OpenPGPEngine {
   package func warmUp() {}
 
   package func seal(
-    _ plaintext: borrowing SecretBytes, to recipients: [Fingerprint]
+    _ plaintext: borrowing SecretBytes, to recipients: [Recipient]
   ) throws(EngineError) -> [UInt8] {
+    let recipients = recipients.map(\.person)
     guard !recipients.isEmpty else { throw .noRecipients }
     people.withLock { $0.formUnion(recipients) }
     counts.withLock { $0.encryptions += 1 }
@@ -139,12 +140,11 @@ package final class EngineDouble: OpenPGPEngine {
     return ContentDigest(of: Array(parts.body))
   }
 
-  package func expectedRecipients(_ people: [Fingerprint]) throws(EngineError) -> Set<KeyID> {
+  package func checkRecipients(_ recipients: [Recipient]) throws(EngineError) {
     let problems = unusable.withLock { $0 }
-    for person in people {
-      if let problem = problems[person] { throw .unusableKey(person, problem) }
+    for recipient in recipients {
+      if let problem = problems[recipient.person] { throw .unusableKey(recipient.person, problem) }
     }
-    return Set(people.map(Self.keyID))
   }
 
   /// Returns the owners of a key, among the user and all people that were mentioned so far.

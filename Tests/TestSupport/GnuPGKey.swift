@@ -3,7 +3,7 @@ package import KeyringModel
 
 /// A throw-away key of `fixtures/gnupg`. The README there says what each key is for.
 package enum GnuPGKey: String, CaseIterable, Sendable {
-  case alice, bob, carol, dave, rsa, expired, revoked, signonly, several, locked
+  case alice, bob, carol, dave, future, rsa, expired, revoked, signonly, several, locked
 
   /// The passphrase of `locked`; the others have none.
   package static let passphrase = "correct horse"
@@ -70,6 +70,7 @@ package enum GnuPGKey: String, CaseIterable, Sendable {
     case .bob: "B5F28C0DCD5A74569FA573FFB3B71ABCA803B25F"
     case .carol: "8236B649CDE32F83A3268930A70EC9DF62361C50"
     case .dave: "A90E209E6F84F2E8302A0B036A57921C426A1710"
+    case .future: "5C8F4AA0E936BDE2C44336E0D75F646A20C2E6BA"
     case .rsa: "DDF593A1E8286FAA4D15A1C86C10EF1F322C69A3"
     case .expired: "B29E40634C7B04B5D84B5A0F1126F6EA0DC6DE1A"
     case .revoked: "288772B3DBF43C3C391B64B49FDC0D354964E4EC"
@@ -85,6 +86,7 @@ package enum GnuPGKey: String, CaseIterable, Sendable {
     case .bob: "5AC0F82A5B454B4E43C586B2F0896F197DF1FC3C"
     case .carol: "75AF5DC4C06BE762BF9B215E9762604E79AFC2A1"
     case .dave: "266961E31D666F3E513B9ECD3C8B0158E47CE2C1"
+    case .future: "0E8F2D6954CAA2BA177C30A07FABF2F6DA5780BE"
     case .rsa: "8AE2BA126DEA25A110DA46657F4D31708DCBA727"
     case .expired: "34E00FB9CCD87827B3D587A72C0A787F51B2B7EB"
     case .revoked: "0BA036850F933A20BBA9ACC3442E44C5B96917AB"

@@ -154,6 +154,14 @@ extension ErrorReport {
     }
   }
 
+  /// The next step if no signing subkey that the store knows can be used.
+  package static var signingHint: String {
+    "`keytree group refresh` imports a new signing subkey from your GnuPG keyring"
+  }
+
+  /// The next step if the clock of this machine is behind.
+  package static var clockHint: String { "correct the clock" }
+
   /// The hint for an item that can only be restored from an older copy.
   static var damageHint: String {
     "restore it from git or a backup; `keytree check` checks all items"
@@ -252,6 +260,20 @@ extension ErrorReport {
         .damaged, "\(subject): its contents are larger than \(limit) bytes", hint: Self.damageHint)
     case .message(let error):
       self.init(.damaged, "\(subject): \(error.message)", hint: Self.damageHint)
+    case .unusableKey(let fingerprint, .fromFuture(let time)):
+      self.init(
+        .recipientUnusable,
+        "key \(fingerprint.text) was created in the future (\(time.day)): the clock of this machine is behind",
+        hint: Self.clockHint)
+    case .unusableKey(_, .noSigningSecret(let id)):
+      self.init(
+        .recipientUnusable,
+        "cannot write: the secret of the signing subkey \(id.text) is not on this machine",
+        hint: Self.signingHint)
+    case .unusableKey(_, .revokedHere(let id)):
+      self.init(
+        .recipientUnusable, "cannot write: your GnuPG keyring revokes your signing subkey \(id.text)",
+        hint: Self.signingHint)
     case .unusableKey(let fingerprint, let problem):
       self.init(
         .recipientUnusable, "cannot use the key \(fingerprint.text): \(problem.message)",

@@ -24,6 +24,7 @@ extension ChainProblem {
         + "is not the one that the previous policy names"
     case .keyExchanged(let person):
       "the key file of \(person.text) is missing, or is not the one that the policy names"
+    case .foreignSubkey(let foreign): foreign.message
     case .older(let generation, let before):
       "it is outdated: generation \(generation) follows generation \(before)"
     case .forked(let generation): "two different policies have generation \(generation)"
@@ -44,6 +45,14 @@ extension ChainProblem {
         : "the policy that this machine has accepted (generation \(pinned)) is not in its chain"
     case .pinUnreadable: "this machine's record of the accepted policy cannot be read"
     }
+  }
+}
+
+extension ForeignSubkey {
+  /// The description of a key file with another person's subkey.
+  package var message: String {
+    "the key file of \(person.text) has the subkey \(subkey.text), which also belongs to the key of another person, "
+      + owner.text
   }
 }
 

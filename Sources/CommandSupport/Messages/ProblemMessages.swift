@@ -136,6 +136,7 @@ extension PolicyDistrust {
     case .keyMissing(let fingerprint): "the key file of \(fingerprint.text) is missing"
     case .keyChanged(let fingerprint, let name):
       "the key file of \(name) (\(fingerprint.text)) is not the one that this machine has accepted"
+    case .foreignSubkey(let foreign): foreign.message
     case .keyExchanged(let fingerprint, let name):
       "the key file of \(name) (\(fingerprint.text)) is not the one that the policy names"
     }
@@ -144,6 +145,8 @@ extension PolicyDistrust {
   /// The hint for the user.
   package var hint: String {
     switch self {
+    case .foreignSubkey(let foreign):
+      "ask the admin who signed it to replace the key file of \(foreign.person.text)"
     case .keyMissing, .keyExchanged: "restore the file in `keys` from git or a backup"
     case .unreadable, .unsigned: "restore `policy.json` and `policy.json.asc` from git or a backup"
     default: "`keytree trust` shows who can read the store and asks you to compare the fingerprints"
@@ -276,11 +279,15 @@ extension KeyProblem {
     case .missing: "it does not exist"
     case .unreadable(let needed): "GnuPG on this machine cannot read it: it needs \(Self.version(needed))"
     case .expired(let time): "it has expired (\(time.day))"
+    case .fromFuture(let time):
+      "it was created in the future (\(time.day)): the clock of this machine is behind"
     case .revoked: "its owner has revoked it"
     case .disabled: "it is disabled in your keyring"
     case .cannotEncrypt: "it has no subkey for encryption"
     case .cannotSign: "it has no subkey for signing"
     case .noSecretKey: "your agent does not have its secret key"
+    case .noSigningSecret(let id): "the secret of the signing subkey \(id.text) is not on this machine"
+    case .revokedHere(let id): "your GnuPG keyring revokes its signing subkey \(id.text)"
     case .noPassphrase: "it has no passphrase to prompt for"
     case .onCard: "it is on a smart card, which might not prompt each time"
     case .sharedSubkey: "its encryption subkey also belongs to the key of another person in the store"

@@ -37,6 +37,10 @@ extension ErrorReport {
         "cannot judge what \(name) (\(person.text)) has signed: the key cannot be used: \(problem.message)",
         hint: problem.upgradeHint
           ?? "`keytree doctor` checks the key files; restore a damaged one from git or a backup")
+    case .foreignSubkey(let foreign):
+      self.init(
+        .recipientUnusable, "nothing was changed: \(foreign.message)",
+        hint: "ask the owner of \(foreign.person.text) for a key file without that subkey")
     case .cannotReencrypt(let items, let count, let obstacle):
       let words =
         switch obstacle {

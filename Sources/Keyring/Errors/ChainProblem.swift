@@ -27,6 +27,8 @@ public enum ChainProblem: Error, Sendable, Equatable {
   case signerUnknown([Fingerprint])
   /// The key file of this person is missing or differs from the digest in the policy.
   case keyExchanged(Fingerprint)
+  /// It adds or changes a key file that has a subkey of another person.
+  case foreignSubkey(ForeignSubkey)
   /// It is older than the one before it.
   case older(generation: Int, before: Int)
   /// It has the generation of another policy but different content.

@@ -170,6 +170,8 @@ public enum PolicyDistrust: Sendable, Equatable {
   case keyChanged(Fingerprint, name: String)
   /// A member's key file is not the one that the policy names, so it is not covered by the policy's signature.
   case keyExchanged(Fingerprint, name: String)
+  /// A key file that the policy adds or changes has a subkey of another person.
+  case foreignSubkey(ForeignSubkey)
 }
 
 extension KeyringError {

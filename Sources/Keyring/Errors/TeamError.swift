@@ -15,6 +15,8 @@ public enum TeamError: Error, Equatable, Sendable {
   /// A signature may be of this person, whose key GnuPG on this machine cannot read, or cannot read in full. So it is not
   /// known to be bad, and nothing may be refused because of it.
   case unreadableKey(Fingerprint, name: String, KeyProblem)
+  /// A new key file has a subkey of another person.
+  case foreignSubkey(ForeignSubkey)
   /// Items that have to be re-encrypted cannot be decrypted here, or are damaged: some of the items, their number, and
   /// the reason for the first one.
   case cannotReencrypt([ItemReference], count: Int, reason: ReencryptionObstacle)

@@ -29,7 +29,7 @@ package struct MessageEncryptor: Sendable {
   ///   error of GnuPG.
   package func check() throws(KeyringError) {
     do {
-      _ = try engine.expectedRecipients(recipients)
+      try engine.checkRecipients(recipients.map { Recipient($0) })
     } catch {
       throw .engine(error, nil)
     }

@@ -233,14 +233,18 @@ struct ItemReader {
   /// - Throws: `MessageError`, `EngineError`.
   func isReader(_ person: Fingerprint, of message: [UInt8]) throws -> Bool {
     let ids = try keyring.engine.recipients(of: message)
-    return try ids.contains { try keyring.engine.owners(of: $0) == [person] }
+    return try ids.contains { try owners(of: $0) == [person] }
+  }
+
+  private func owners(of id: KeyID) throws(EngineError) -> [Fingerprint] {
+    keyring.policy.owners(of: id, among: try keyring.engine.owners(of: id))
   }
 
   private func isReader(
     _ person: Fingerprint, _ ids: [KeyID], _ record: ItemRecord
   ) throws(KeyringError) -> Bool {
     do throws(EngineError) {
-      for id in ids where try keyring.engine.owners(of: id) == [person] { return true }
+      for id in ids where try owners(of: id) == [person] { return true }
     } catch {
       throw .engine(error, record.reference)
     }

@@ -100,7 +100,7 @@ extension Keyring {
     let signature: [UInt8]
     do {
       // Throws before anything is written if this key cannot be used for encryption.
-      _ = try engine.expectedRecipients([owner])
+      try engine.checkRecipients([policy.recipient(owner)])
       signature = try engine.signDetached(policyBytes, signer: owner)
     } catch {
       throw .engine(error, nil)

@@ -11,7 +11,7 @@ extension Keyring {
   ///   bytes or the signature differ.
   package func roundTrip() throws(KeyringError) {
     do {
-      try engine.roundTrip(recipients: policy.groups[GroupName.default] ?? [], signer: trusted.signer)
+      try engine.roundTrip(recipients: policy.members(of: GroupName.default) ?? [], signer: trusted.signer)
     } catch {
       throw .engine(error, nil)
     }
@@ -60,7 +60,7 @@ extension OpenPGPEngine {
   ///   - signer: The fingerprint of the signing key.
   /// - Throws: The error that would prevent an item from being written or read; `.corrupt` if the decrypted bytes or
   ///   the signature differ.
-  package func roundTrip(recipients: [Fingerprint], signer: Fingerprint) throws(EngineError) {
+  package func roundTrip(recipients: [Recipient], signer: Fingerprint) throws(EngineError) {
     var generator = SystemRandomNumberGenerator()
     let bytes = (0..<32).map { _ in UInt8.random(in: 0...255, using: &generator) }
     let probe = SecretBytes(copying: bytes)

@@ -18,7 +18,8 @@ extension Keyring {
     host.interaction = .never
     let silent = host.engine(for: policy.keyring, keys: trusted.keys)
     // Any error means that the next use of the keys may need a dialog, and that use reports it.
-    return (try? silent.roundTrip(recipients: [trusted.signer], signer: trusted.signer)) != nil
+    return (try? silent.roundTrip(recipients: [policy.recipient(trusted.signer)], signer: trusted.signer))
+      != nil
   }
 
   /// Makes the user's agent forget all cached passphrases.
@@ -36,7 +37,7 @@ extension Keyring {
   package func askForPassphrases(_ cancellation: Cancellation) throws(KeyringError) {
     let signer = trusted.signer
     try engineCall { engine throws(EngineError) in
-      try engine.with(cancellation).roundTrip(recipients: [signer], signer: signer)
+      try engine.with(cancellation).roundTrip(recipients: [policy.recipient(signer)], signer: signer)
     }
   }
 

@@ -105,7 +105,8 @@ final class SecretDigests: Sendable {
     }
     // A key is used with one file only. If this is interrupted, the first line does not match the key.
     if !isKeyStored {
-      guard let message = try? keyring.engine.seal(key.copy(), to: [keyring.trusted.signer]),
+      let reader = keyring.policy.recipient(keyring.trusted.signer)
+      guard let message = try? keyring.engine.seal(key.copy(), to: [reader]),
         (try? tree.replaceFileLater("\(folder)/key", with: message, temporary: "\(folder)/key.new")) != nil
       else { return }
       state.withLock { $0.isKeyStored = true }

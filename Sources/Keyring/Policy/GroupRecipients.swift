@@ -12,6 +12,30 @@ extension Policy {
     return Set(members.flatMap(recipients(for:)))
   }
 
+  /// Returns the members of a group with the subkeys that its items are encrypted to; nil if the policy has no such group.
+  ///
+  /// - Parameter group: The name of the group.
+  func members(of group: String) -> [Recipient]? { groups[group]?.map(recipient) }
+
+  /// Returns a person with the subkeys that items are encrypted to.
+  ///
+  /// - Parameter person: The fingerprint of the person.
+  func recipient(_ person: Fingerprint) -> Recipient {
+    Recipient(person, subkeys: people[person]?.encryptTo ?? [])
+  }
+
+  /// Returns the owners of a subkey that several people have in their keys: those for whom this policy names it, if it
+  /// does so. Anyone can bind another person's subkey to their own key.
+  ///
+  /// - Parameters:
+  ///   - id: The id of the subkey.
+  ///   - claims: The people who have it in their keys.
+  func owners(of id: KeyID, among claims: [Fingerprint]) -> [Fingerprint] {
+    guard claims.count > 1 else { return claims }
+    let named = claims.filter { recipients(for: $0).contains(id) }
+    return named.isEmpty ? claims : named
+  }
+
   /// Returns the ids of the subkeys that items are encrypted to for a person; none if the policy does not have them.
   ///
   /// - Parameter person: The fingerprint of the person.

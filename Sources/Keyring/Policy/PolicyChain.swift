@@ -125,11 +125,20 @@ package struct PolicyChain {
     else { throw .policyNotTrusted(.notSuccessor(generation: policy.generation)) }
     guard let signature = step.signature else { throw .policyNotTrusted(.unsigned) }
     // Only the admins from before the step may sign it. Their accepted primary keys certify each new subkey, so the new
-    // key files admit nobody else. But an only admin whose signing subkey was lost, has expired or was revoked can import
-    // the next one, and a revocation in either file counts.
+    // key files admit nobody else. But an only admin whose signing subkey was lost, has expired or was revoked can
+    // import the next one, and a revocation in either file counts.
     let verification = PolicyVerification(engine: engine(link.keys.joined(with: step.keys(namedIn: policy))))
     try verification.verify(step.bytes, signature: signature, admins: link.policy.admins)
-    return Link(policy: policy, digest: step.digest, keys: try keys(of: policy, in: step, after: link))
+    let keys = try keys(of: policy, in: step, after: link)
+    let changed = keys.filter { link.keys[$0.key] != $0.value }.keys
+    let foreign: ForeignSubkey?
+    do throws(EngineError) {
+      foreign = try engine(keys).foreignSubkey(of: Set(changed))
+    } catch {
+      throw .engine(error, nil)
+    }
+    if let foreign { throw .policyNotTrusted(.foreignSubkey(foreign)) }
+    return Link(policy: policy, digest: step.digest, keys: keys)
   }
 
   private static func policy(of step: PolicyStep) throws(KeyringError) -> Policy {

@@ -183,7 +183,7 @@ extension Keyring {
     var owners: [KeyID: [Fingerprint]] = [:]
     do throws(EngineError) {
       for id in ids where id != .hidden {
-        let found = try wider.owners(of: id)
+        let found = policy.owners(of: id, among: try wider.owners(of: id))
         if !found.isEmpty { owners[id] = found }
       }
     } catch {
@@ -195,7 +195,7 @@ extension Keyring {
   /// Returns the key files of removed people that exist and match the policy.
   ///
   /// If a file is missing or was replaced, the owners of the ids in it stay unknown.
-  private func keysOfFormerPeople() throws(KeyringError) -> [Fingerprint: [UInt8]] {
+  func keysOfFormerPeople() throws(KeyringError) -> [Fingerprint: [UInt8]] {
     var reader = KeyFileReader(tree)
     var keys: [Fingerprint: [UInt8]] = [:]
     for (fingerprint, person) in policy.people.sorted(by: { $0.key < $1.key }) where person.removed != nil {

@@ -4,7 +4,7 @@ internal import Secrets
 internal import Synchronization
 
 /// Updates items for the current members of their groups. Re-encrypts an item whose recipients differ from the members,
-/// and re-signs an item whose signer is no longer a member.
+/// and re-signs an item whose signer is no longer a member, or whose signature a new key file makes invalid.
 struct Reencryption: Sendable {
   /// The current keyring: verifies and decrypts.
   let keyring: Keyring
@@ -21,7 +21,7 @@ struct Reencryption: Sendable {
     let lacksReaders: Bool
     /// True if somebody who is not a member of the group can decrypt the item.
     let hasOtherReaders: Bool
-    /// True if the signer is a member of the group.
+    /// True if the signer is a member of the group, and the signature is valid by the new key files.
     let isSigned: Bool
     /// The conflict copy; nil for an item in the store.
     let copy: ConflictCopy?
@@ -92,7 +92,6 @@ struct Reencryption: Sendable {
   ) throws(KeyringError) -> [Outdated] {
     let groups = wanted ?? self.groups
     if groups.isEmpty { return [] }
-    try requireOwnSubkeys(in: groups)
     let all = if let records { records } else { try keyring.verifiedRecords() }
     if let (path, fault) = all.distrusted.first { throw fault.error(about: .path(path)) }
     var candidates: [(verified: VerifiedRecord, copy: ConflictCopy?)] =
@@ -108,6 +107,7 @@ struct Reencryption: Sendable {
         guard error == .itemNotFound else { throw error }
       }
     }
+    let invalidated = try invalidated(candidates.map(\.verified))
     let expected = try recipients(ofGroups: Set(candidates.map(\.verified.record.group)))
     let found = candidates
     let (keyring, successor) = (keyring, successor)
@@ -121,14 +121,16 @@ struct Reencryption: Sendable {
       guard let message else { throw .itemDamaged(record.reference, .missing) }
       let recipients = try? successor.engine.recipients(of: message)
       let isRight = recipients.map { expected[record.group]?.areExactly($0) ?? false } ?? false
-      let isSigned = successor.policy.isMember(verified.signer, ofAny: [record.group])
+      let isSigned =
+        successor.policy.isMember(verified.signer, ofAny: [record.group])
+        && !invalidated.contains(verified.file.bytes)
       if isRight && isSigned { return nil }
       let members = Set(successor.policy.groups[record.group] ?? [])
       var readers: Set<Fingerprint> = []
       var hasOtherReaders = false
       do throws(EngineError) {
         for id in recipients ?? [] {
-          let owners = try successor.engine.owners(of: id)
+          let owners = successor.policy.owners(of: id, among: try successor.engine.owners(of: id))
           readers.formUnion(owners)
           hasOtherReaders = hasOtherReaders || members.isDisjoint(with: owners)
         }
@@ -141,22 +143,20 @@ struct Reencryption: Sendable {
     }.compactMap { $0 }
   }
 
-  /// Refuses a key that has the encryption subkey of another person, even in a group without items. It would not be
-  /// possible to tell which of the two people can read an item.
-  private func requireOwnSubkeys(in groups: Set<String>) throws(KeyringError) {
-    for group in groups.sorted() {
-      // Each person is checked separately, so that a different problem with one key does not hide this problem with the
-      // next one.
-      for person in successor.policy.groups[group] ?? [] {
-        do throws(EngineError) {
-          _ = try successor.engine.expectedRecipients([person])
-        } catch {
-          // Other problems matter only if the group has items.
-          guard case .unusableKey(_, .sharedSubkey) = error else { continue }
-          throw ItemEncryptor(keyring: successor).failure(error, group: group, item: nil)
-        }
-      }
+  /// Returns the records that the new key file of their signer makes invalid: it revokes the subkey that signed, for a
+  /// reason that counts at any time, or from before the signature on.
+  private func invalidated(_ records: [VerifiedRecord]) throws(KeyringError) -> Set<[UInt8]> {
+    let changed = records.filter { record in
+      successor.trusted.keys[record.signer].map { $0 != keyring.trusted.keys[record.signer] } ?? false
     }
+    if changed.isEmpty { return [] }
+    let results = try successor.verify(
+      changed.map { RecordClaim($0.file.bytes, path: nil, isLocal: $0.record.isLocal) })
+    return Set(
+      zip(changed, results).compactMap { record, result in
+        guard case .failure(.damage(let damage)) = result, damage.isOfSignature else { return nil }
+        return record.file.bytes
+      })
   }
 
   /// Returns the subkeys that the items of each group have to be encrypted to.

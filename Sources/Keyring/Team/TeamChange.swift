@@ -9,6 +9,9 @@ public struct TeamChange: Sendable {
   public let after: Policy
   /// The items that have to be re-encrypted.
   public var items: [ItemRecord] { outdated.filter(\.needsEncryption).map(\.record) }
+  /// The items that this user signs anew, because their signer has left the group, or because a new key file makes the
+  /// signature invalid.
+  public var resignedItems: [ItemRecord] { outdated.filter { !$0.isSigned }.map(\.record) }
   let outdated: [Reencryption.Outdated]
   let newKeys: [Fingerprint: [UInt8]]
 }
@@ -31,8 +34,8 @@ extension Keyring {
   ///   - force: True to allow a change that takes access away from this user.
   /// - Returns: The change; apply it with ``make(_:subject:progress:)``.
   /// - Throws: `KeyringError.policyNotTrusted`; `.team` with `notAnAdmin`, `removed`, `lastAdmin`, `losesOwnAccess`,
-  ///   `lastReader`, `groupInUse`, `unusableKey`, `keyFileMissing` or `invalid`; `.unknownGroup` when an item has a
-  ///   group that the policy does not have; `.shardDamaged`, `.itemDamaged`, or a file error.
+  ///   `lastReader`, `groupInUse`, `unusableKey`, `foreignSubkey`, `keyFileMissing` or `invalid`; `.unknownGroup`
+  ///   when an item has a group that the policy does not have; `.shardDamaged`, `.itemDamaged`, or a file error.
   public func plan(
     _ edits: [PolicyEdit], newKeys: [Fingerprint: [UInt8]] = [:], force: Bool = false
   ) throws(KeyringError) -> TeamChange {
@@ -183,8 +186,8 @@ extension Keyring {
     try reseal(in: groups, addsReaders: false, progress: progress)
   }
 
-  /// Writes the list of recipients for other programs if it is not that of the policy. A merge leaves it unchanged while
-  /// the new policy is not accepted.
+  /// Writes the list of recipients for other programs if it is not that of the policy. A merge leaves it unchanged
+  /// while the new policy is not accepted.
   ///
   /// - Returns: True if the file has changed.
   /// - Throws: The errors of `make(_:subject:progress:)`.
@@ -270,11 +273,29 @@ struct TeamRules {
       }
       if members.isEmpty, count > 0 { throw .team(.lastReader(group: group, items: count)) }
     }
+    try checkSubkeys()
     let me = keyring.trusted.signer
     let lost = old.groups(of: me).filter { group in
       new.groups[group].map { !$0.contains(me) } ?? false
     }
     let losesRole = !new.admins.contains(me)
     guard force || (lost.isEmpty && !losesRole) else { throw .team(.losesOwnAccess(groups: lost)) }
+  }
+
+  /// Refuses a new key file with a subkey of another person, removed people included: their signatures in the history
+  /// stay valid, and the rotation list names the items that they could read.
+  private func checkSubkeys() throws(KeyringError) {
+    let keys = successor.trusted.keys
+    let changed = Set(keys.filter { keyring.trusted.keys[$0.key] != $0.value }.keys)
+    if changed.isEmpty { return }
+    let former = try keyring.keysOfFormerPeople().filter { keys[$0.key] == nil }
+    let foreign: ForeignSubkey?
+    do throws(EngineError) {
+      foreign = try successor.engine.with(keys: keys.merging(former) { kept, _ in kept }).foreignSubkey(
+        of: changed)
+    } catch {
+      throw .engine(error, nil)
+    }
+    if let foreign { throw .team(.foreignSubkey(foreign)) }
   }
 }

@@ -26,7 +26,7 @@ extension Keyring {
     var unusable: [UnusableKey] = []
     for (person, groups) in membership.sorted(by: { $0.key < $1.key }) {
       do throws(EngineError) {
-        _ = try engine.expectedRecipients([person])
+        try engine.checkRecipients([policy.recipient(person)])
       } catch {
         guard case .unusableKey(let person, let problem) = error else { throw .engine(error, nil) }
         unusable.append(UnusableKey(person: person, problem: problem, groups: groups))

@@ -56,6 +56,7 @@ package struct PolicyRule {
       switch reason {
       case .unsigned: return .failure(.unsigned)
       case .keyMissing(let person), .keyExchanged(let person, _): return .failure(.keyExchanged(person))
+      case .foreignSubkey(let foreign): return .failure(.foreignSubkey(foreign))
       case .badSignature:
         return .failure(try fault(of: next.signature ?? [], over: next, after: link, keys: keys))
       default: return .failure(Self.order(next.policy, after: link))

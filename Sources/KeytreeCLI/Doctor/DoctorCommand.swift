@@ -146,7 +146,7 @@ enum DoctorCommand: Command {
           locations: host.engineLocations, keyringID: "doctor", keys: files, interaction: interaction)
         defer { tried = tried + engine.statistics }
         do throws(EngineError) {
-          try engine.roundTrip(recipients: [usable.fingerprint], signer: usable.fingerprint)
+          try engine.roundTrip(recipients: [Recipient(usable.fingerprint)], signer: usable.fingerprint)
           return nil
         } catch {
           return error

@@ -117,10 +117,12 @@ struct KeyExamination {
       isMine
         ? "\(fingerprint.extensionCommands) extends it; then `keytree group refresh` imports it"
         : "its owner extends it with \(fingerprint.extensionCommands); then `keytree group refresh KEYFILE` imports it"
+    case .fromFuture: ErrorReport.clockHint
     case .revoked: "ask for the key that replaces it"
     case .disabled: "`gpg --edit-key \(fingerprint.text) enable save` enables it"
     case .cannotEncrypt: "`gpg --quick-add-key \(fingerprint.text) cv25519 encr` adds one"
     case .cannotSign: "`gpg --quick-add-key \(fingerprint.text) ed25519 sign` adds one"
+    case .noSigningSecret, .revokedHere: ErrorReport.signingHint
     case .noSecretKey: "import it from your other machine (`gpg --export-secret-keys`)"
     case .noPassphrase: "`gpg --change-passphrase \(fingerprint.text)` sets one"
     case .onCard: "for items that must prompt each time, use a key that is not on a smart card"

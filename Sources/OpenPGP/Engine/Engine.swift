@@ -22,7 +22,7 @@ package final class Engine: OpenPGPEngine {
   let counter: ProcessCounter
   /// The keygrips of people's keys that were requested so far.
   let keygrips = Mutex<[Fingerprint: [SubkeyGrip]]>([:])
-  /// The key objects of the signers that had to be given to libgpgme.
+  /// The signers that had to be given to libgpgme.
   let signerKeys = Mutex<[Fingerprint: SignerKey]>([:])
   /// The number of signing operations.
   let signings = Atomic(0)
@@ -106,8 +106,8 @@ package final class Engine: OpenPGPEngine {
     return ContentDigest(of: content)
   }
 
-  package func expectedRecipients(_ people: [Fingerprint]) throws(EngineError) -> Set<KeyID> {
-    Set(try home().table.encryptionKeys(of: people, at: Self.now))
+  package func checkRecipients(_ recipients: [Recipient]) throws(EngineError) {
+    _ = try home().table.encryptionSubkeys(of: recipients, at: Self.now)
   }
 
   package func owners(of id: KeyID) throws(EngineError) -> [Fingerprint] { try home().table.owners(of: id) }

@@ -1,18 +1,17 @@
 internal import CGPGME
 package import KeyringModel
-internal import Synchronization
 
 extension Engine {
   package func signDetached(_ bytes: [UInt8], signer: Fingerprint) throws(EngineError) -> [UInt8] {
     try home().table.checkSigner(signer, at: Self.now)
-    return try withSigner(signer) { session, isNamed throws(EngineError) in
+    return try withSigner(signer) { session, signer, isNamed throws(EngineError) in
       try sign(bytes, as: .detached, signer: signer, isNamed: isNamed, session: session)
     }
   }
 
   package func signMessage(_ content: [UInt8], signer: Fingerprint) throws(EngineError) -> [UInt8] {
     try home().table.checkSigner(signer, at: Self.now)
-    return try withSigner(signer) { session, isNamed throws(EngineError) in
+    return try withSigner(signer) { session, signer, isNamed throws(EngineError) in
       let message = try sign(content, as: .message, signer: signer, isNamed: isNamed, session: session)
       // Another configuration may have changed the form, for example by compression. Such a message is not stored.
       if let message, SignedMessage(message)?.content != content { throw .corrupt }
@@ -29,7 +28,7 @@ extension Engine {
   }
 
   private func sign(
-    _ bytes: [UInt8], as form: SignatureForm, signer: Fingerprint, isNamed: Bool, session: Session
+    _ bytes: [UInt8], as form: SignatureForm, signer: DefaultSigner, isNamed: Bool, session: Session
   ) throws(EngineError) -> [UInt8]? {
     let context = try Context(
       program: session.program, home: session.home.path, interaction: interaction, cancellation: cancellation)
@@ -47,7 +46,7 @@ extension Engine {
       }
     }
     if cancellation?.isCancelled == true { throw .cancelled }
-    guard code == 0 else { throw context.sealingFailure(code, signer: signer) }
+    guard code == 0 else { throw context.sealingFailure(code, signer: signer.person) }
     // gpg signs the beginning of a content that it cannot read to its end.
     try context.report.requireSuccess()
     let signature = output.bytes()
@@ -55,70 +54,6 @@ extension Engine {
       throw .incomplete(detail: "it did not write the whole signature")
     }
     return context.isSigned(by: signer, table: session.home.table) ? signature : nil
-  }
-
-  /// Runs an operation that signs.
-  ///
-  /// The signer usually is the default of the engine home, which costs nothing. If the home has another default, or
-  /// gpg chose another key, libgpgme gets the signer as a key object, which costs one more process, once. This is also
-  /// done after several signatures: for a default signer gpg checks each time whether there is a card, and without a
-  /// card daemon the agent tries to start it each time.
-  ///
-  /// - Parameters:
-  ///   - signer: The primary fingerprint of the signer.
-  ///   - operation: Gets the session, and true if libgpgme needs the signer as a key object. Returns nil if another
-  ///     key has signed.
-  /// - Returns: The result of the operation.
-  /// - Throws: The error of the operation; `unusableKey` when gpg does not sign with that key.
-  func withSigner<R>(
-    _ signer: Fingerprint,
-    _ operation: (Session, _ isNamed: Bool) throws(EngineError) -> R?
-  ) throws(EngineError) -> R {
-    try withAgent { session throws(EngineError) in
-      if signings.add(1, ordering: .relaxed).newValue > Self.patience {
-        if let result = try operation(session, true) { return result }
-        throw .unusableKey(signer, .noSecretKey)
-      }
-      let current = session.home.defaultSigner
-      if current == nil { try session.home.adoptDefaultSigner(signer) }
-      if current == nil || current == signer, let result = try operation(session, false) { return result }
-      if let result = try operation(session, true) { return result }
-      throw .unusableKey(signer, .noSecretKey)
-    }
-  }
-}
-
-extension Engine {
-  /// The number of signatures before the signer is given to libgpgme as a key object, which costs a process.
-  private static let patience = 8
-
-  /// Returns the key object of a signer, which is requested from gpg only once.
-  func key(of signer: Fingerprint, in session: Session) throws(EngineError) -> SignerKey {
-    // Mutex.withLock loses the type of the error.
-    let result = signerKeys.withLock { keys in
-      Result { () throws(EngineError) in
-        if let known = keys[signer] { return known }
-        let key = SignerKey(try tools().key(signer, home: session.home.path))
-        keys[signer] = key
-        return key
-      }
-    }
-    return try result.get()
-  }
-}
-
-/// A key object that several contexts can use concurrently: libgpgme counts its references under a lock, and changes
-/// nothing else in it.
-final class SignerKey: @unchecked Sendable {
-  private let key: KeyObject
-  init(_ key: consuming KeyObject) { self.key = key }
-
-  /// Adds the key to the signers of a context.
-  ///
-  /// - Throws: The error of libgpgme when memory runs out.
-  func name(to context: borrowing Context) throws(EngineError) {
-    let code = unsafe gpgme_signers_add(context.pointer, key.pointer)
-    if code != 0 { throw EngineError(code) }
   }
 }
 
@@ -129,19 +64,20 @@ extension Context {
   /// - Throws: The error of libgpgme when memory runs out.
   func addSigner(_ key: SignerKey) throws(EngineError) { try key.name(to: self) }
 
-  /// Returns true if the last operation made exactly one signature, by a key of the signer.
+  /// Returns true if the last operation made exactly one signature, by the key of the signer.
   ///
   /// - Parameters:
-  ///   - signer: The primary fingerprint.
+  ///   - signer: The signer.
   ///   - table: The keys of the people.
   /// - Returns: False also if nothing was signed.
-  func isSigned(by signer: Fingerprint, table: KeyTable) -> Bool {
+  func isSigned(by signer: DefaultSigner, table: KeyTable) -> Bool {
     guard let result = unsafe gpgme_op_sign_result(pointer),
       let signature = unsafe result.pointee.signatures, unsafe signature.pointee.next == nil,
       let text = unsafe signature.pointee.fpr,
       let fingerprint = unsafe Fingerprint(String(cString: text))
     else { return false }
-    return table.keys[signer]?.subkeys.contains { $0.fingerprint == fingerprint } == true
+    if let key = signer.key { return fingerprint == key }
+    return table.keys[signer.person]?.subkeys.contains { $0.fingerprint == fingerprint } == true
   }
 
   /// Returns the reason why encrypting or signing failed.
@@ -155,7 +91,7 @@ extension Context {
     guard case .other = general else { return general }
     if let invalid = unsafe gpgme_op_encrypt_result(pointer)?.pointee.invalid_recipients,
       let text = unsafe invalid.pointee.fpr,
-      let fingerprint = unsafe Fingerprint(String(cString: text))
+      let fingerprint = unsafe Fingerprint(String(String(cString: text).prefix { $0 != "!" }))
     {
       // The key table lists the key as usable, so gpg has a reason that a listing does not show.
       return .unusableKey(fingerprint, .invalid)

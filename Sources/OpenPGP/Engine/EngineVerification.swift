@@ -28,7 +28,7 @@ extension Engine {
       }
       for (index, fact) in zip(portion, found) { facts[index] = fact }
     }
-    return facts
+    return try resolvingContests(facts, of: messages)
   }
 
   package func verifyDetached(
@@ -38,12 +38,13 @@ extension Engine {
       try requireAllKeys()
       return []
     }
-    return try withHome { session throws(EngineError) in
+    let facts = try withHome { session throws(EngineError) -> [SignatureFact] in
       let statements = try verify(signature, of: bytes, session)
       guard statements.saysNothingFound else { return try statements.facts(count, session.home.table) }
       try requireAllKeys()
       return []
     }
+    return try resolvingContests(facts, of: signature, over: bytes)
   }
 
   /// Returns true for a version of signatures that gpg knows.

@@ -8,16 +8,16 @@ package protocol OpenPGPEngine: Sendable {
   /// it and reports its errors.
   func warmUp()
 
-  /// Encrypts, and checks that exactly the requested people can decrypt the result. `open` detects a recipient that
+  /// Encrypts, and checks that exactly the requested subkeys can decrypt the result. `open` detects a recipient that
   /// was added later. Needs no secret key.
   ///
   /// - Parameters:
   ///   - plaintext: The bytes to encrypt.
-  ///   - recipients: Primary fingerprints of the people who may decrypt; never empty.
+  ///   - recipients: The people who may decrypt; never empty.
   /// - Returns: A binary OpenPGP message.
   /// - Throws: `noRecipients`; `unusableKey` for the first key that cannot be encrypted to, before anything is
   ///   encrypted; `wrongRecipients` when the result has other recipients; an engine error.
-  func seal(_ plaintext: borrowing SecretBytes, to recipients: [Fingerprint]) throws(EngineError) -> [UInt8]
+  func seal(_ plaintext: borrowing SecretBytes, to recipients: [Recipient]) throws(EngineError) -> [UInt8]
 
   /// Decrypts. Returns the plaintext only if the whole message is intact and has the recipients that `seal` gave it.
   ///
@@ -87,12 +87,11 @@ package protocol OpenPGPEngine: Sendable {
   /// - Throws: The fault of the packets.
   func containerDigest(of ciphertext: UnsafeRawBufferPointer) throws(MessageError) -> ContentDigest
 
-  /// Returns the ids that `seal` would write for some people now.
+  /// Checks that `seal` can encrypt to some people now.
   ///
-  /// - Parameter people: Primary fingerprints.
-  /// - Returns: The id of the newest valid encryption subkey of each.
+  /// - Parameter recipients: The people.
   /// - Throws: `unusableKey` for the first person that cannot be encrypted to; an engine error.
-  func expectedRecipients(_ people: [Fingerprint]) throws(EngineError) -> Set<KeyID>
+  func checkRecipients(_ recipients: [Recipient]) throws(EngineError)
 
   /// Returns the owners of a subkey.
   ///
@@ -154,12 +153,44 @@ package protocol OpenPGPEngine: Sendable {
   var statistics: EngineStatistics { get }
 }
 
+/// A person to encrypt to.
+package struct Recipient: Sendable, Hashable {
+  /// The primary fingerprint.
+  package let person: Fingerprint
+  /// The fingerprints of the subkeys, or of the primary key, to encrypt to; empty for the newest valid one.
+  package let subkeys: [Fingerprint]
+
+  /// Creates a recipient.
+  ///
+  /// - Parameters:
+  ///   - person: The primary fingerprint.
+  ///   - subkeys: The subkeys to encrypt to; empty for the newest valid one.
+  package init(_ person: Fingerprint, subkeys: [Fingerprint] = []) {
+    (self.person, self.subkeys) = (person, subkeys)
+  }
+}
+
+extension OpenPGPEngine {
+  /// Encrypts to the newest valid subkey of each person.
+  ///
+  /// - Parameters:
+  ///   - plaintext: The bytes to encrypt.
+  ///   - people: Primary fingerprints; never empty.
+  /// - Returns: A binary OpenPGP message.
+  /// - Throws: The errors of `seal` for recipients.
+  package func seal(
+    _ plaintext: borrowing SecretBytes, to people: [Fingerprint]
+  ) throws(EngineError) -> [UInt8] {
+    try seal(plaintext, to: people.map { Recipient($0) })
+  }
+}
+
 /// The passphrases of the two keys of a person that the agent has cached.
 package enum CachedPassphrases: Sendable, Equatable {
   /// All that are needed. Keys without a passphrase and keys on a card need none.
   case all
-  /// Those of these keys only. If both have the same passphrase, the agent can use the other key, too: it tries the last
-  /// passphrase for every key, but caches it only for the key for which it was entered.
+  /// Those of these keys only. If both have the same passphrase, the agent can use the other key, too: it tries the
+  /// last passphrase for every key, but caches it only for the key for which it was entered.
   case some(keys: Set<Fingerprint>)
   /// None.
   case none

@@ -76,9 +76,13 @@ struct SignatureStatements {
       // A signature that cannot be verified may be made by a key that GnuPG cannot read.
       if let (person, problem) = table.unreadable(preferring: owner) { throw .unusableKey(person, problem) }
       if code & systemError != 0 { throw .incomplete(detail: "ERRSIG \(code)") }
-      if code == missingKey, let key = signature.key, owner != nil {
+      // gpg may not find a subkey that several keys claim. It is found with each of these keys alone.
+      if code == missingKey, let key = signature.key, let owner, !table.contestants.contains(owner) {
         throw .incomplete(detail: "it did not find the key \(key.text)")
       }
+      return SignatureFact(
+        primary: nil, key: signature.key, status: signature.status,
+        created: Timestamp(seconds: signature.time ?? 0))
     }
     let created = Timestamp(seconds: signature.time ?? 0)
     var status = signature.status

@@ -8,7 +8,7 @@ internal import KeyringModel
 /// replaced as a whole.
 final class EngineHome: Sendable {
   /// The version of the layout. Raise it when the content of homes changes, so that old homes are no longer used.
-  static let layout = 3
+  static let layout = 4
 
   /// The path of the home.
   let path: String
@@ -67,16 +67,16 @@ final class EngineHome: Sendable {
   }
 
   /// The key that signs when libgpgme gets no signer.
-  var defaultSigner: Fingerprint? {
+  var defaultSigner: DefaultSigner? {
     SmallFile.read(path + "/gpg.conf", limit: 8192).flatMap(EngineConfiguration.signer(in:))
   }
 
   /// Sets the default signer. A signer for libgpgme needs a key object, which costs a process for every message. A
-  /// line in gpg.conf costs nothing. The first signer stays the default.
+  /// line in gpg.conf costs nothing. The first person stays the default.
   ///
-  /// - Parameter signer: The primary fingerprint.
+  /// - Parameter signer: The signer.
   /// - Throws: `unsafeEngine` when the file cannot be written.
-  func adoptDefaultSigner(_ signer: Fingerprint) throws(EngineError) {
+  func adoptDefaultSigner(_ signer: DefaultSigner) throws(EngineError) {
     try SmallFile.write(EngineConfiguration.bytes(signer: signer), to: path + "/gpg.conf")
   }
 

@@ -10,7 +10,8 @@ struct EngineHomeMaker: Sendable {
   private(set) var locations: EngineLocations
   /// The folder's name: 16 digits of a digest over the input of the home.
   let name: String
-  private let keys: [Fingerprint: [UInt8]]
+  /// The people's key files.
+  let keys: [Fingerprint: [UInt8]]
 
   /// Computes the name. Reads no file.
   ///

@@ -57,7 +57,9 @@ package struct TemporaryHome: Sendable {
     try self.init(prefix: "\(base)/.\(name)-", searchPath: searchPath)
     hasAgent = false
     do throws(EngineError) {
-      try SmallFile.write(Array("no-autostart\n".utf8), to: home + "/gpg.conf")
+      // If the clock is behind, gpg would otherwise find no key in a file.
+      let options = "no-autostart\nignore-time-conflict\nignore-valid-from\n"
+      try SmallFile.write(Array(options.utf8), to: home + "/gpg.conf")
     } catch {
       remove()
       throw error

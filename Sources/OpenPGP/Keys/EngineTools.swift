@@ -145,8 +145,29 @@ struct EngineTools {
 @safe
 struct KeyObject: ~Copyable {
   let pointer: gpgme_key_t
+  private let id: UnsafeMutablePointer<CChar>?
 
-  init(_ pointer: gpgme_key_t) { unsafe self.pointer = unsafe pointer }
+  init(_ pointer: gpgme_key_t) {
+    unsafe self.pointer = unsafe pointer
+    unsafe id = pointer.pointee.subkeys?.pointee.keyid
+  }
 
-  deinit { unsafe gpgme_key_unref(pointer) }
+  /// Makes gpg sign with a certain key. libgpgme 1.18 gives gpg the id of the first subkey in this struct, whose members are
+  /// public.
+  ///
+  /// - Parameter name: The name of the key for gpg.
+  /// - Throws: `unusableKey` if the object has no subkey.
+  func setSigner(_ name: String, of person: Fingerprint) throws(EngineError) {
+    guard let subkey = unsafe pointer.pointee.subkeys else { throw .unusableKey(person, .missing) }
+    unsafe subkey.pointee.keyid = strdup(name)
+  }
+
+  deinit {
+    // libgpgme frees its own text only as a part of the struct.
+    if let subkey = unsafe pointer.pointee.subkeys, unsafe subkey.pointee.keyid != id {
+      unsafe free(subkey.pointee.keyid)
+      unsafe subkey.pointee.keyid = unsafe id
+    }
+    unsafe gpgme_key_unref(pointer)
+  }
 }

@@ -3,8 +3,8 @@ internal import Encoding
 internal import KeyringModel
 
 extension Context {
-  /// Lists keys of the context's home. Starts one process, and another one if a key is revoked: libgpgme reports neither
-  /// the reason nor the time of a revocation.
+  /// Lists keys of the context's home. Starts one process, and another one if a key is revoked: libgpgme reports
+  /// neither the reason nor the time of a revocation.
   ///
   /// - Parameters:
   ///   - pattern: The search pattern for GnuPG; nil for every key.
@@ -127,6 +127,9 @@ extension PublicKey.Subkey {
       disabled: unsafe subkey.pointee.disabled != 0,
       invalid: unsafe subkey.pointee.invalid != 0,
       isUnsupported: unsafe subkey.pointee.invalid != 0 && !Self.isKnown(subkey.pointee.pubkey_algo))
+    if unsafe subkey.pointee.secret != 0 {
+      secret = unsafe subkey.pointee.is_cardkey != 0 ? .onCard : .here
+    }
   }
 }
 

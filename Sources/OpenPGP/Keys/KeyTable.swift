@@ -6,12 +6,17 @@ internal import KeyringModel
 struct KeyTable: Sendable, Equatable {
   /// The keys, by fingerprint.
   let keys: [Fingerprint: PublicKey]
-  // Anyone can bind another person's encryption subkey to their own key, so one id may have several owners.
+  // Anyone can bind another person's subkey to their own key, so one subkey may have several owners. It belongs to
+  // those whose binding allows its use: to encrypt for an id in a message, and to sign for the fingerprint of a
+  // signer.
   private let owners: [Fingerprint: [Fingerprint]]
   private let ownersByID: [KeyID: [Fingerprint]]
   /// The people whose key this machine's GnuPG does not list, or lists only in part, with the reason. A signature that
   /// GnuPG cannot verify may be theirs, so it is not known to be bad.
   let unreadable: [Fingerprint: KeyProblem]
+  private let claims: [KeyID: Set<Fingerprint>]
+  /// The people who have a signing subkey of another person in their keys, and those others; sorted.
+  let contestants: [Fingerprint]
 
   /// Creates the table.
   ///
@@ -23,18 +28,25 @@ struct KeyTable: Sendable, Equatable {
     var owners: [Fingerprint: [Fingerprint]] = [:]
     var ownersByID: [KeyID: [Fingerprint]] = [:]
     for key in keys { table[key.fingerprint] = key }
+    var signers: [Fingerprint: [Fingerprint]] = [:]
+    var readers: [KeyID: [Fingerprint]] = [:]
     for key in table.values {
       for subkey in key.subkeys where !subkey.invalid {
         owners[subkey.fingerprint, default: []].append(key.fingerprint)
         ownersByID[subkey.keyID, default: []].append(key.fingerprint)
+        if subkey.canSign { signers[subkey.fingerprint, default: []].append(key.fingerprint) }
+        if subkey.canEncrypt { readers[subkey.keyID, default: []].append(key.fingerprint) }
       }
     }
     unreadable =
       files.filter { table[$0.key]?.subkeys.contains(where: \.isUnsupported) ?? true }
       .mapValues(KeyPackets.problem)
     self.keys = table
-    self.owners = owners
-    self.ownersByID = ownersByID
+    // A subkey whose use has changed since still belongs to its only owner.
+    self.owners = owners.merging(signers) { $1 }
+    self.ownersByID = ownersByID.merging(readers) { $1 }
+    self.claims = ownersByID.mapValues(Set.init)
+    contestants = Set(signers.values.filter { $0.count > 1 }.joined()).sorted()
   }
 
   /// Returns a person whose key GnuPG cannot read, with the reason; nil if it can read all.
@@ -72,39 +84,55 @@ struct KeyTable: Sendable, Equatable {
   ///   - person: The primary fingerprint.
   /// - Returns: True also if other keys have the id, too.
   func claims(_ keyID: KeyID, by person: Fingerprint) -> Bool {
-    ownersByID[keyID]?.contains(person) == true
+    claims[keyID]?.contains(person) == true
   }
 
-  /// Returns the sorted owners of a subkey id.
+  /// Returns the sorted owners of a subkey id. Several only if each of them may use the subkey to encrypt.
   ///
   /// - Parameter keyID: The id.
   func owners(of keyID: KeyID) -> [Fingerprint] { Set(ownersByID[keyID] ?? []).sorted() }
 
-  /// Returns the subkeys that gpg will encrypt to for some people.
+  /// Returns the subkeys to which a message is encrypted.
   ///
   /// - Parameters:
-  ///   - people: Primary fingerprints.
+  ///   - recipients: The people.
   ///   - time: The time of use.
-  /// - Returns: One id for each person, in their order.
-  /// - Throws: `unusableKey` for the first person that cannot be encrypted to, or whose key shares an encryption
-  ///   subkey with another key.
-  func encryptionKeys(of people: [Fingerprint], at time: Timestamp) throws(EngineError) -> [KeyID] {
-    var ids: [KeyID] = []
-    for person in people {
+  /// - Returns: The subkeys in the order of the people.
+  /// - Throws: `unusableKey` for the first person that cannot be encrypted to. Also for one whose subkey is to be
+  ///   selected here and whose key shares an encryption subkey with another key.
+  func encryptionSubkeys(
+    of recipients: [Recipient], at time: Timestamp
+  ) throws(EngineError) -> [PublicKey.Subkey] {
+    var found: [PublicKey.Subkey] = []
+    for recipient in recipients {
+      let person = recipient.person
       if let problem = unreadable[person] { throw .unusableKey(person, problem) }
       guard let key = keys[person] else { throw .unusableKey(person, .missing) }
-      // Also applies to a subkey that is not used: a person who has another person's subkey would count as a reader of
-      // their items.
-      guard key.subkeys.allSatisfy({ !$0.canEncrypt || $0.invalid || owners(of: $0.keyID) == [person] })
-      else {
-        throw .unusableKey(person, .sharedSubkey)
+      let chosen = recipient.subkeys.isEmpty ? [try newestSubkey(of: key, at: time)] : recipient.subkeys
+      for name in chosen {
+        guard let subkey = key.subkeys.first(where: { $0.fingerprint == name }) else {
+          throw .unusableKey(person, .cannotEncrypt)
+        }
+        if let problem = key.problem(of: subkey, for: .encrypt, at: time) {
+          throw .unusableKey(person, problem)
+        }
+        found.append(subkey)
       }
-      guard let subkey = key.subkey(for: .encrypt, at: time) else {
-        throw .unusableKey(person, key.problem(for: .encrypt, at: time) ?? .cannotEncrypt)
-      }
-      ids.append(subkey.keyID)
     }
-    return ids
+    return found
+  }
+
+  private func newestSubkey(of key: PublicKey, at time: Timestamp) throws(EngineError) -> Fingerprint {
+    let person = key.fingerprint
+    // Also applies to a subkey that is not used: a person who has another person's subkey would count as a reader of
+    // their items.
+    guard key.subkeys.allSatisfy({ !$0.canEncrypt || $0.invalid || owners(of: $0.keyID) == [person] }) else {
+      throw .unusableKey(person, .sharedSubkey)
+    }
+    guard let subkey = key.subkey(for: .encrypt, at: time) else {
+      throw .unusableKey(person, key.problem(for: .encrypt, at: time) ?? .cannotEncrypt)
+    }
+    return subkey.fingerprint
   }
 
   /// Checks that a person's key can sign.

@@ -9,6 +9,16 @@ package enum KeyUse: Sendable {
   case sign
 }
 
+/// The place of the secret key of a primary key or subkey.
+package enum SecretPlace: Sendable {
+  /// Not on this machine.
+  case elsewhere
+  /// With the user's agent.
+  case here
+  /// On a card that was used on this machine.
+  case onCard
+}
+
 /// The properties of a public key that decide what it can be used for.
 package struct PublicKey: Sendable, Equatable {
   /// A primary key or subkey. The primary key is the first.
@@ -27,6 +37,8 @@ package struct PublicKey: Sendable, Equatable {
     package var expires: Timestamp?
     /// The revocation that decides about it, its own or that of the primary key; nil if it is not revoked.
     package var revocation: KeyRevocation?
+    /// The place of its secret key, if secret keys were listed; otherwise `elsewhere`.
+    package var secret = SecretPlace.elsewhere
     /// True if GnuPG lists it as disabled.
     package var disabled: Bool
     /// True if GnuPG lists it as invalid, for example because a self-signature is missing.
@@ -118,13 +130,13 @@ package struct PublicKey: Sendable, Equatable {
   /// True if the user disabled the key.
   package var disabled: Bool { subkeys.first?.disabled ?? true }
 
-  /// Selects the subkey that gpg selects: the newest valid one, or the first of several with the same creation time.
-  /// The primary key is used only if no subkey is valid.
+  /// Selects the newest valid subkey, or the first of several with the same creation time. The primary key is used only
+  /// if no subkey is valid. One from the future counts as valid: it means that the clock is behind.
   ///
   /// - Parameters:
   ///   - use: The purpose.
   ///   - time: The time of use.
-  /// - Returns: The subkey; nil if `problem(for:at:)` returns a problem.
+  /// - Returns: The subkey; nil if there is none.
   package func subkey(for use: KeyUse, at time: Timestamp) -> Subkey? {
     guard wholeKeyProblem(at: time) == nil else { return nil }
     var best: Subkey?
@@ -144,7 +156,7 @@ package struct PublicKey: Sendable, Equatable {
   /// - Returns: The problem; nil if the key can be used.
   package func problem(for use: KeyUse, at time: Timestamp) -> KeyProblem? {
     if let problem = wholeKeyProblem(at: time) { return problem }
-    if subkey(for: use, at: time) != nil { return nil }
+    if let subkey = subkey(for: use, at: time) { return clockProblem(of: subkey, at: time) }
     let serving = subkeys.filter { $0.serves(use) && !$0.invalid }
     if let last = serving.filter({ !$0.revoked }).compactMap(\.expires).max(), last <= time {
       return .expired(last)
@@ -157,17 +169,48 @@ package struct PublicKey: Sendable, Equatable {
     }
   }
 
+  /// Returns the reason why a certain subkey cannot be used.
+  ///
+  /// - Parameters:
+  ///   - subkey: The primary key or a subkey of this key.
+  ///   - use: The purpose.
+  ///   - time: The time of use.
+  /// - Returns: The problem; nil if it can be used.
+  package func problem(of subkey: Subkey, for use: KeyUse, at time: Timestamp) -> KeyProblem? {
+    if let problem = wholeKeyProblem(at: time) { return problem }
+    if isValid(subkey, for: use, at: time) { return clockProblem(of: subkey, at: time) }
+    if subkey.revoked { return .revoked }
+    if let expires = subkey.expires, expires <= time { return .expired(expires) }
+    guard subkey.serves(use) else {
+      switch use {
+      case .encrypt: return .cannotEncrypt
+      case .sign: return .cannotSign
+      }
+    }
+    return .invalid
+  }
+
+  /// The time by which the clocks of two machines may differ, in microseconds: five minutes.
+  static let clockTolerance: Int64 = 300 * 1_000_000
+
+  /// Returns a problem if the key was created in the future.
+  private func clockProblem(of subkey: Subkey, at time: Timestamp) -> KeyProblem? {
+    let latest = max(created, subkey.created)
+    return latest.microseconds > time.microseconds + Self.clockTolerance ? .fromFuture(latest) : nil
+  }
+
   private func wholeKeyProblem(at time: Timestamp) -> KeyProblem? {
     guard let primary = subkeys.first else { return .invalid }
     if primary.revoked { return .revoked }
     if primary.expired(at: time) { return .expired(primary.expires ?? time) }
     if primary.disabled { return .disabled }
-    if primary.invalid { return .invalid }
+    // Outside of an engine home, GnuPG lists a key from the future as invalid.
+    if primary.invalid { return clockProblem(of: primary, at: time) ?? .invalid }
     return nil
   }
 
   private func isValid(_ subkey: Subkey, for use: KeyUse, at time: Timestamp) -> Bool {
     subkey.serves(use) && !subkey.revoked && !subkey.invalid && !subkey.disabled
-      && !subkey.expired(at: time) && subkey.created <= time
+      && !subkey.expired(at: time)
   }
 }

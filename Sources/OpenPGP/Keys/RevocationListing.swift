@@ -65,8 +65,8 @@ struct RevocationListing {
     }
   }
 
-  /// Reads the record of a revocation. The eleventh field is the class of the signature, a letter, and the reason if one
-  /// is stated: `28x,01`.
+  /// Reads the record of a revocation. The eleventh field is the class of the signature, a letter, and the reason if
+  /// one is stated: `28x,01`.
   private mutating func readRevocation(_ fields: [Substring], in block: Block) -> Bool {
     guard fields.count > 10, let seconds = Int(fields[5]) else { return false }
     let words = fields[10].split(separator: ",", omittingEmptySubsequences: false)

@@ -6,7 +6,7 @@ enum SealedMessageCheck {
   ///
   /// - Parameters:
   ///   - bytes: The message.
-  ///   - expected: The subkeys that must be able to decrypt it, one for each person.
+  ///   - expected: The subkeys that must be able to decrypt it.
   ///   - people: The primary fingerprints of the same people.
   ///   - table: The keys of these people, used to explain a failure.
   /// - Throws: `wrongRecipients` when the message is not encrypted to exactly these subkeys, or is not a binary,

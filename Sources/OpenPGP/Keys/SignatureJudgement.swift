@@ -23,7 +23,8 @@ extension PublicKey {
   /// - Returns: `good`, `invalidKey`, or `bad` if the certificate has no such key for signing.
   package func judge(signatureBy key: Fingerprint, made time: Timestamp) -> SignatureFact.Status {
     guard let primary = subkeys.first, let part = subkeys.first(where: { $0.fingerprint == key }),
-      part.canSign, !part.invalid, !primary.invalid, part.created <= time
+      part.canSign, !part.invalid, !primary.invalid,
+      part.created.microseconds - Self.clockTolerance <= time.microseconds
     else { return .bad }
     let revocations = [primary, part].compactMap(\.revocation)
     if let hard = revocations.first(where: \.isHard) { return .invalidKey(.revoked(hard)) }

@@ -62,6 +62,8 @@ public enum KeyProblem: Sendable, Equatable {
   case unreadable(needs: String?)
   /// The key, or its last suitable subkey, expired at that time.
   case expired(Timestamp)
+  /// It, or the subkey to use, was created at this time, more than five minutes in the future: the clock is behind.
+  case fromFuture(Timestamp)
   /// Its owner revoked it.
   case revoked
   /// The user disabled it.
@@ -72,6 +74,10 @@ public enum KeyProblem: Sendable, Equatable {
   case cannotSign
   /// The user's agent does not have the secret key.
   case noSecretKey
+  /// The secret of this subkey, the newest one for signing, is not on this machine, and no other subkey can sign.
+  case noSigningSecret(KeyID)
+  /// The user's own keyring revokes this subkey for signing, and no other subkey can sign.
+  case revokedHere(KeyID)
   /// It has no passphrase, so no prompt appears before it is used.
   case noPassphrase
   /// It is on a card. This library cannot tell whether a card prompts again.

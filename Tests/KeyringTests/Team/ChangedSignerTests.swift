@@ -87,4 +87,70 @@ import Testing
       try follow("dave.public", with: "dave.renewed", named: "dave.public", signedBy: second, at: after)
         == .signedByStranger(second))
   }
+
+  // MARK: Subkeys of other people
+
+  static let borrowed: [(file: String, subkey: String)] = [
+    ("carol.borrowed.authenticating", "266961E31D666F3E513B9ECD3C8B0158E47CE2C1"),
+    ("carol.borrowed.unused", "266961E31D666F3E513B9ECD3C8B0158E47CE2C1"),
+    ("carol.borrowed.flagless", "266961E31D666F3E513B9ECD3C8B0158E47CE2C1"),
+    ("carol.borrowed.signing", "E7470E5E47A329BE6B7D6EA94703363FA801F728"),
+    ("carol.borrowed.copied", "E7470E5E47A329BE6B7D6EA94703363FA801F728"),
+  ]
+
+  @Test(arguments: borrowed)
+  func `a policy step that brings a key file with a subkey of another person is refused`(
+    file: String, subkey: String
+  ) throws {
+    defer { room.remove() }
+    let carol = GnuPGKey.carol.fingerprint
+    let first = try PolicyState(bytes: try policy("dave.public").encode(), signature: nil)
+    let key = GnuPGKey.file(file)
+    let bytes = try first.policy.successor(
+      by: [
+        .add(
+          carol, name: "Carol", role: .member, key: ContentDigest(of: key),
+          encryptTo: [GnuPGKey.carol.encryptionSubkey]),
+        .join(carol, group: "default"),
+      ], previous: first.digest, at: Timestamp(microseconds: 1)
+    ).encode()
+    let signer = "\(GnuPGKey.davesSubkeys.first.text)!"
+    let signature = try home.run(["--local-user", signer, "--armor", "--detach-sign"], input: bytes)
+    let link = PolicyRule.link(first, keys: [Self.dave: GnuPGKey.dave.publicKey])
+    let next = try PolicyState(bytes: bytes, signature: signature)
+    let files = [Self.dave: GnuPGKey.dave.publicKey, carol: key]
+    let result = try PolicyRule(in: room).follow(next, keys: files, after: link)
+    let expected = ForeignSubkey(person: carol, owner: Self.dave, subkey: try #require(Fingerprint(subkey)))
+    #expect(result == .failure(.foreignSubkey(expected)))
+  }
+
+  @Test func `a new key file with a subkey of another person is refused, and names the newcomer`() throws {
+    defer { room.remove() }
+    let world = try TeamWorld([.alice, .dave, .carol])
+    try world.add([.dave])
+    let carol = GnuPGKey.carol.fingerprint
+    func expectRefused(_ edits: (ContentDigest) -> [PolicyEdit]) throws {
+      for (name, subkey) in Self.borrowed {
+        let file = try KeyFile(reading: [GnuPGKey.file(name)], locations: world.gnupg(.alice).locations)
+        let expected = ForeignSubkey(
+          person: carol, owner: Self.dave, subkey: try #require(Fingerprint(subkey)))
+        #expect(throws: KeyringError.team(.foreignSubkey(expected)), "\(name)") {
+          try world.open(.alice).plan(edits(ContentDigest(of: file.bytes)), newKeys: [carol: file.bytes])
+        }
+      }
+    }
+    func adding(_ key: ContentDigest) -> [PolicyEdit] {
+      [
+        .add(carol, name: "Carol", role: .member, key: key, encryptTo: [GnuPGKey.carol.encryptionSubkey]),
+        .create(group: "guests"),
+        .join(carol, group: "guests"),
+      ]
+    }
+    try expectRefused(adding)
+    try world.remove(.dave)
+    // Dave's signatures in the history stay valid.
+    try expectRefused(adding)
+    try world.add([.carol])
+    try expectRefused { [.key(carol, $0)] }
+  }
 }

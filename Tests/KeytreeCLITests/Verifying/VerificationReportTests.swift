@@ -35,7 +35,12 @@ import Testing
     .signedByRevoked(EngineDouble.fingerprint(1)),
     .signedByExpired(EngineDouble.fingerprint(1), Timestamp(microseconds: 0)), .signedByStranger(nil),
     .signedByStranger(EngineDouble.fingerprint(1)), .signerUnknown([EngineDouble.fingerprint(1)]),
-    .keyExchanged(EngineDouble.fingerprint(1)), .older(generation: 1, before: 2), .forked(generation: 2),
+    .keyExchanged(EngineDouble.fingerprint(1)),
+    .foreignSubkey(
+      ForeignSubkey(
+        person: EngineDouble.fingerprint(1), owner: EngineDouble.fingerprint(2),
+        subkey: EngineDouble.fingerprint(3))),
+    .older(generation: 1, before: 2), .forked(generation: 2),
     .badMergeChoice(generation: 2), .skipped(generation: 3, before: 1), .notNext(generation: 2),
     .incompleteHistory(generation: 2),
     .unexpectedSigner(EngineDouble.fingerprint(1)), .notPinned(generation: 1, pinned: 2),

@@ -1,0 +1,160 @@
+internal import CGPGME
+internal import KeyringModel
+internal import Synchronization
+
+extension Engine {
+  /// The number of signatures before the signer is given to libgpgme as a key object, which costs a process.
+  private static let patience = 8
+
+  /// Runs an operation that signs.
+  ///
+  /// The signer usually is the default of the engine home, which costs nothing. If the home has another default, or
+  /// gpg chose another key, libgpgme gets the signer as a key object, which costs one more process, once. This is also
+  /// done after several signatures: for a default signer gpg checks each time whether there is a card, and without a
+  /// card daemon the agent tries to start it each time.
+  ///
+  /// If the secret of the key is no longer here, another subkey of the person signs.
+  ///
+  /// - Parameters:
+  ///   - person: The primary fingerprint of the signer.
+  ///   - operation: Gets the session, the signer, and true if libgpgme needs it as a key object. Returns nil if another
+  ///     key has signed.
+  /// - Returns: The result of the operation.
+  /// - Throws: The error of the operation; `unusableKey` when gpg does not sign with a key of the person.
+  func withSigner<R>(
+    _ person: Fingerprint,
+    _ operation: (Session, DefaultSigner, _ isNamed: Bool) throws(EngineError) -> R?
+  ) throws(EngineError) -> R {
+    try withAgent { session throws(EngineError) in
+      let (first, isDefault) = try signer(person, in: session)
+      do throws(EngineError) {
+        return try run(operation, first, isDefault: isDefault, session)
+      } catch {
+        guard case .unusableKey(_, .noSecretKey) = error, first.key != nil else { throw error }
+        // The secret may be gone. If it is still listed, the agent has failed.
+        let other = try select(person, in: session)
+        guard other.key != first.key else { throw error }
+        return try run(operation, other, isDefault: try adopt(other, in: session), session)
+      }
+    }
+  }
+
+  private func run<R>(
+    _ operation: (Session, DefaultSigner, _ isNamed: Bool) throws(EngineError) -> R?, _ signer: DefaultSigner,
+    isDefault: Bool, _ session: Session
+  ) throws(EngineError) -> R {
+    let isFrequent = signings.add(1, ordering: .relaxed).newValue > Self.patience
+    if isDefault, !isFrequent, let result = try operation(session, signer, false) { return result }
+    if let result = try operation(session, signer, true) { return result }
+    throw .unusableKey(signer.person, .noSecretKey)
+  }
+
+  /// Returns the signer for a person, and true if it is the default of the home.
+  private func signer(
+    _ person: Fingerprint, in session: Session
+  ) throws(EngineError) -> (DefaultSigner, isDefault: Bool) {
+    if let current = session.home.defaultSigner, current.person == person, isUsable(current, session) {
+      return (current, true)
+    }
+    if let known = signerKeys.withLock({ $0[person] })?.signer, isUsable(known, session) {
+      return (known, false)
+    }
+    let selected = try select(person, in: session)
+    return (selected, try adopt(selected, in: session))
+  }
+
+  /// Makes a signer the default of the home, unless another person is. Returns true if it is the default now.
+  private func adopt(_ signer: DefaultSigner, in session: Session) throws(EngineError) -> Bool {
+    if let current = session.home.defaultSigner, current.person != signer.person { return false }
+    try session.home.adoptDefaultSigner(signer)
+    return true
+  }
+
+  /// Returns true if a signer was selected for the present keyring of the user, and has not expired since.
+  private func isUsable(_ signer: DefaultSigner, _ session: Session) -> Bool {
+    guard signer.isCurrent else { return false }
+    guard let name = signer.key else { return true }
+    guard let key = session.home.table.keys[signer.person],
+      let subkey = key.subkeys.first(where: { $0.fingerprint == name })
+    else { return false }
+    return key.problem(of: subkey, for: .sign, at: Self.now) == nil
+  }
+
+  /// Selects the newest subkey that is valid by the certificate, whose secret is here, and that the user's own keyring
+  /// does not revoke. Starts one process to list the secret keys, and another one if the path of the user's home is not
+  /// known.
+  private func select(
+    _ person: Fingerprint, in session: Session
+  ) throws(EngineError) -> DefaultSigner {
+    guard let key = session.home.table.keys[person] else { throw .unusableKey(person, .missing) }
+    let userHome =
+      if let known = locations.userHome { known } else { try tools().gpgconf.places(home: nil).home }
+    // Read before the listing, so that a change in between is noticed later.
+    let stamp = DefaultSigner.stamp(ofHome: userHome)
+    // As in `UserKeyring`, a listing does not prompt.
+    let context = try Context(program: session.program, home: locations.userHome, interaction: .pinentry)
+    counter.processStarted()
+    let own = try context.keys(matching: person.text, secretOnly: true).first { $0.fingerprint == person }
+    guard let own else {
+      // The agent may have a secret key that the keyring does not list, such as one that is forwarded.
+      return DefaultSigner(person: person, key: nil, userHome: userHome, stamp: stamp)
+    }
+    let now = Self.now
+    let valid = (key.subkeys.dropFirst() + key.subkeys.prefix(1)).filter {
+      key.problem(of: $0, for: .sign, at: now) == nil
+    }
+    let here = valid.filter { subkey in
+      own.subkeys.contains { $0.fingerprint == subkey.fingerprint && $0.secret != .elsewhere }
+    }
+    let revoked = Set(own.subkeys.filter(\.revoked).map(\.fingerprint))
+    guard let chosen = Self.newest(here.filter { !own.revoked && !revoked.contains($0.fingerprint) }, of: key)
+    else {
+      if let newest = Self.newest(here, of: key) { throw .unusableKey(person, .revokedHere(newest.keyID)) }
+      guard let newest = Self.newest(valid, of: key) else { throw .unusableKey(person, .cannotSign) }
+      throw .unusableKey(person, .noSigningSecret(newest.keyID))
+    }
+    return DefaultSigner(person: person, key: chosen.fingerprint, userHome: userHome, stamp: stamp)
+  }
+
+  /// Returns the newest of some keys; the primary key only if it is the only one.
+  private static func newest(_ keys: [PublicKey.Subkey], of key: PublicKey) -> PublicKey.Subkey? {
+    keys.filter { $0.fingerprint != key.fingerprint }.max { $0.created < $1.created } ?? keys.first
+  }
+
+  /// Returns the key object of a signer, which is requested from gpg only once.
+  func key(of signer: DefaultSigner, in session: Session) throws(EngineError) -> SignerKey {
+    // Mutex.withLock loses the type of the error.
+    let result = signerKeys.withLock { keys in
+      Result { () throws(EngineError) in
+        if let known = keys[signer.person], known.signer == signer { return known }
+        let object = try tools().key(signer.person, home: session.home.path)
+        try object.setSigner(signer.name, of: signer.person)
+        let key = SignerKey(object, signer)
+        keys[signer.person] = key
+        return key
+      }
+    }
+    return try result.get()
+  }
+}
+
+/// A key object that several contexts can use concurrently: libgpgme counts its references under a lock, and changes
+/// nothing else in it.
+final class SignerKey: @unchecked Sendable {
+  /// The signer.
+  let signer: DefaultSigner
+  private let key: KeyObject
+
+  init(_ key: consuming KeyObject, _ signer: DefaultSigner) {
+    self.key = key
+    self.signer = signer
+  }
+
+  /// Adds the key to the signers of a context.
+  ///
+  /// - Throws: The error of libgpgme when memory runs out.
+  func name(to context: borrowing Context) throws(EngineError) {
+    let code = unsafe gpgme_signers_add(context.pointer, key.pointer)
+    if code != 0 { throw EngineError(code) }
+  }
+}
