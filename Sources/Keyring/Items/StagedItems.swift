@@ -341,20 +341,3 @@ extension ItemRecord {
     return record
   }
 }
-
-extension Keyring {
-  /// Returns the bytes of a shard; empty if it does not exist.
-  static func fileBytes(_ file: String, _ tree: FileTree) throws(KeyringError) -> [UInt8] {
-    try files(tree.read(file, limit: StoreLayout.shardLimit)) ?? []
-  }
-
-  /// Returns the digest of an encrypted file; nil if it does not exist.
-  static func digest(_ file: String, _ tree: FileTree) throws(KeyringError) -> ContentDigest? {
-    try files(tree.read(file, limit: StoreLayout.sealedItemLimit)).map { ContentDigest(of: $0) }
-  }
-
-  /// Returns true if a file exists at a path.
-  static func isThere(_ path: String, in tree: FileTree) throws(KeyringError) -> Bool {
-    try files(tree.status(path)) != nil
-  }
-}
