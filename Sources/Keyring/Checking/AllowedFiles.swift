@@ -45,15 +45,18 @@ package struct AllowedFiles: Sendable {
     files.contains(name) || files.union(folders).contains { $0.hasPrefix("\(name)/") }
   }
 
-  /// Returns the folder to refuse instead of a folder with too many files: the largest one around it that has no place
-  /// for files of a store and no allowed files.
+  /// Returns the folder to refuse instead of a folder with too many files: the one around it that has no place for other
+  /// files: directly in an allowed folder, in a folder of items, or at the top.
   ///
   /// - Parameter path: The path of the folder in the store.
   package func strayFolder(of path: String) -> String {
     let parts = path.split(separator: "/")
     guard let top = parts.first.map(String.init) else { return path }
+    let allowed = folders.filter { "\(path)/".hasPrefix($0) }.map { $0.split(separator: "/").count }.max()
+    if let allowed { return parts.prefix(allowed + 1).joined(separator: "/") }
+    if hasTop(top) { return path }
     // `items/CLASS/FOLDER`; the other folders have no folders below them.
     let depth = top == StoreLayout.items ? 3 : StoreLayout.trackedFolders.contains(top) ? 2 : 1
-    return hasTop(top) ? path : parts.prefix(depth).joined(separator: "/")
+    return parts.prefix(depth).joined(separator: "/")
   }
 }

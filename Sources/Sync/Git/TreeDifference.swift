@@ -95,12 +95,24 @@ struct TreeDifference {
   /// - Returns: The removed folders, each as the whole folder that does not belong in a store, if there is one.
   /// - Throws: `tooManyFiles` for a folder outside the store, because nothing there may be dropped.
   mutating func refuseFolders(outside allowed: AllowedFiles, below prefix: String) throws -> [RefusedChange] {
-    if folders.isEmpty { return [] }
     try requireAllFiles(outside: prefix)
-    let refused = Set(folders.map { allowed.strayFolder(of: String($0.dropFirst(prefix.count))) })
-    for path in entries.keys where isInside(path, refused, below: prefix) { entries[path] = nil }
-    unreadable = unreadable.filter { !isInside(String(decoding: $0, as: UTF8.self), refused, below: prefix) }
-    return refused.map { RefusedChange(path: $0, reason: .file(.tooManyFiles)) }
+    return removeFolders(outside: allowed, below: prefix).map {
+      RefusedChange(path: $0, reason: .file(.tooManyFiles))
+    }
+  }
+
+  /// Removes the folders of the store that name too many files, with all their entries.
+  ///
+  /// - Returns: The removed folders, as paths in the store, sorted.
+  mutating func removeFolders(outside allowed: AllowedFiles, below prefix: String) -> [String] {
+    let removed = Set(
+      folders.filter { $0.hasPrefix(prefix) }.map {
+        allowed.strayFolder(of: String($0.dropFirst(prefix.count)))
+      })
+    if removed.isEmpty { return [] }
+    for path in entries.keys where isInside(path, removed, below: prefix) { entries[path] = nil }
+    unreadable = unreadable.filter { !isInside(String(decoding: $0, as: UTF8.self), removed, below: prefix) }
+    return removed.sorted()
   }
 
   private func isInside(_ path: String, _ folders: Set<String>, below prefix: String) -> Bool {

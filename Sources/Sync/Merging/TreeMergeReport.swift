@@ -50,9 +50,11 @@ extension TreeMerge {
   func nameCommitters(_ result: inout MergedFiles) throws {
     for index in result.refused.indices.prefix(Self.namedLimit) {
       let change = result.refused[index]
-      result.refused[index].committer = try committer(of: change.path)
       if change.reason == .file(.tooManyFiles) {
-        result.refused[index].commit = try lastCommit(of: [change.path], format: "%h")
+        let commit = try commit(ofFolder: change.path)
+        (result.refused[index].commit, result.refused[index].committer) = (commit?.name, commit?.committer)
+      } else {
+        result.refused[index].committer = try committer(of: change.path)
       }
     }
     for index in result.deletions.indices.prefix(Self.namedLimit) {
@@ -86,14 +88,27 @@ extension TreeMerge {
     return try committer(of: files)
   }
 
-  private func committer(of files: [String], _ options: String...) throws -> String? {
-    try lastCommit(of: files, format: "%cn <%ce>", options)
+  /// Returns the abbreviated name and the committer of the first commit of the remote's side that has a folder as it is
+  /// now. `git log` would compare all files of the folder.
+  private func commit(ofFolder path: String) throws -> (name: String, committer: String)? {
+    // Git reads one place in each line.
+    if path.utf8.contains(UInt8(ascii: "\n")) { return nil }
+    let list = try repository.git.run(
+      ["rev-list", "--topo-order", "--reverse", "\(ours.commit)..\(theirs.commit)", "--"], limit: 1 << 28)
+    let commits = String(decoding: list, as: UTF8.self).split(separator: "\n").map(String.init)
+    func place(_ commit: String) -> String { "\(commit):\(prefix)\(path)" }
+    let trees = try objects.names(of: commits.map(place), kind: .tree)
+    guard let tree = trees[place(theirs.commit)],
+      let first = commits.first(where: { trees[place($0)] == tree })
+    else { return nil }
+    let output = try repository.git.run(["show", "--no-patch", "--format=%h%n%cn <%ce>", first])
+    let lines = String(decoding: output, as: UTF8.self).split(separator: "\n").map(String.init)
+    return lines.count == 2 ? (lines[0], lines[1]) : nil
   }
 
-  /// Returns a line about the last commit of the remote's side that changed some files; nil if none did.
-  private func lastCommit(of files: [String], format: String, _ options: [String] = []) throws -> String? {
+  private func committer(of files: [String], _ options: String...) throws -> String? {
     let output = try repository.git.run(
-      ["log", "-1", "--format=\(format)"] + options + ["\(ours.commit)..\(theirs.commit)", "--"]
+      ["log", "-1", "--format=%cn <%ce>"] + options + ["\(ours.commit)..\(theirs.commit)", "--"]
         + files.map { prefix + $0 })
     let line = String(decoding: output, as: UTF8.self).split(separator: "\n").first
     return line.map(String.init)

@@ -26,12 +26,11 @@ struct CommittedTree {
   /// - Throws: The errors of `Git.run`.
   init(of commit: String, in repository: Repository, _ allowed: AllowedFiles) throws {
     var placed: [(path: String, name: String)] = []
-    for file in try Self.files(of: commit, in: repository) {
+    for file in try Self.files(of: commit, in: repository, allowed) {
       let path = String(validating: file.path, as: UTF8.self)
       if let reason = file.mode.map({ allowed.reason(path, mode: $0) }) ?? .tooManyFiles {
         let shown = path ?? String(decoding: file.path, as: UTF8.self)
-        findings.append(
-          Finding(file.mode == nil ? allowed.strayFolder(of: shown) : shown, .stray(reason)))
+        findings.append(Finding(shown, .stray(reason)))
       } else if let path {
         placed.append((path, file.name))
       }
@@ -48,7 +47,7 @@ struct CommittedTree {
   /// Returns the files of the store: the path in the store, the mode and the object name. A folder that names too many
   /// files, which are not listed, has no mode.
   private static func files(
-    of commit: String, in repository: Repository
+    of commit: String, in repository: Repository, _ allowed: AllowedFiles
   ) throws -> [(path: ArraySlice<UInt8>, mode: String?, name: String)] {
     let prefix = repository.prefix
     let records: [ArraySlice<UInt8>]
@@ -56,13 +55,17 @@ struct CommittedTree {
       records = try repository.git.records(
         ["ls-tree", "-r", "-z", "--full-tree", commit, "--"] + (prefix.isEmpty ? [] : [prefix]))
     } catch let error as GitError where error.isAboutLength {
-      let walk = try TreeWalk(from: repository.hash().emptyTree, to: commit, in: repository.git)
-      let files = walk.entries.compactMap { path, entry in
-        entry.name.map { (path: path, mode: String?.some(entry.mode), name: $0) }
+      var changes = try TreeDifference(
+        walkingFrom: repository.hash().emptyTree, to: commit, in: repository.git)
+      let folders = changes.removeFolders(outside: allowed, below: prefix)
+      let files = changes.entries.compactMap { path, entry in
+        entry.name.map { (path: Array(path.utf8)[...], mode: String?.some(entry.mode), name: $0) }
       }
-      return (files + walk.skipped.map { (path: $0, mode: nil, name: "") })
+      // A name that is not UTF-8 is refused, whatever its mode.
+      return (files + changes.unreadable.map { (path: $0, mode: "100644", name: "") })
         .filter { $0.path.starts(with: prefix.utf8) }
         .map { ($0.path.dropFirst(prefix.utf8.count), $0.mode, $0.name) }
+        + folders.map { (Array($0.utf8)[...], nil, "") }
     }
     return try records.map { record in
       // `<mode> <type> <name>`, a tab, and the path.

@@ -92,14 +92,8 @@ struct IncomingUnexpectedFiles {
     let bases = parents.isEmpty ? [try repository.hash().emptyTree] : parents.map(String.init)
     for base in bases {
       var changes = try TreeDifference(walkingFrom: base, to: commit, in: repository.git)
-      let folders = changes.folders.filter { $0.hasPrefix(repository.prefix) }
-      for folder in folders {
-        let path = String(folder.dropFirst(repository.prefix.count))
-        report(allowed.strayFolder(of: path), .tooManyFiles, in: commit)
-      }
-      if folders.count == changes.folders.count {
-        // The files that are listed of these folders are not reported one by one.
-        _ = try changes.refuseFolders(outside: allowed, below: repository.prefix)
+      for folder in changes.removeFolders(outside: allowed, below: repository.prefix) {
+        report(folder, .tooManyFiles, in: commit)
       }
       for (path, entry) in changes.entries where entry.name != nil {
         look(at: Array(path.utf8)[...], mode: entry.mode, in: commit, below: repository.prefix, allowed)
