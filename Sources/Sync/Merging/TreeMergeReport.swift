@@ -89,7 +89,7 @@ extension TreeMerge {
   }
 
   /// Returns the abbreviated name and the committer of the first commit of the remote's side that has a folder as it is
-  /// now. `git log` would compare all files of the folder.
+  /// now.
   private func commit(ofFolder path: String) throws -> (name: String, committer: String)? {
     // Git reads one place in each line.
     if path.utf8.contains(UInt8(ascii: "\n")) { return nil }
