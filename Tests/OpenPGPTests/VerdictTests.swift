@@ -158,7 +158,7 @@ import Testing
   {
     let home = try GnuPGHome()
     let engine = try Self.engine(home, people: [.alice, .bob], dyingAt: word, death)
-    #expect(throws: EngineError.self) { try engine.expectedRecipients([GnuPGKey.alice.fingerprint]) }
+    #expect(throws: EngineError.self) { try engine.checkRecipients([Recipient(GnuPGKey.alice.fingerprint)]) }
     try FileManager.default.removeItem(atPath: "\(home.folder)/tools")
     let sound = try Self.engine(home, people: [.alice, .bob], dyingAt: "--never", death)
     #expect(try sound.publicKeys().map(\.fingerprint) == [GnuPGKey.bob, .alice].map(\.fingerprint))

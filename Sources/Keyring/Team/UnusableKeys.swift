@@ -42,7 +42,7 @@ extension Keyring {
   package func requireReadableKeys() throws(KeyringError) {
     for (person, facts) in policy.people.sorted(by: { $0.key < $1.key }) where facts.removed == nil {
       do throws(EngineError) {
-        _ = try engine.expectedRecipients([person])
+        try engine.checkRecipients([policy.recipient(person)])
       } catch {
         switch error {
         // All other problems concern only what is encrypted to the person.
