@@ -56,7 +56,9 @@ package struct GitConfiguration {
   }
 
   /// Returns the value of a setting; nil if it is not set.
-  package func value(_ key: String) -> String? { settings.last { $0.key.utf8.elementsEqual(key.utf8) }?.value }
+  package func value(_ key: String) -> String? {
+    settings.last { $0.key.utf8.elementsEqual(key.utf8) }?.value
+  }
 
   // MARK: Remotes
 
@@ -153,5 +155,7 @@ package struct GitConfiguration {
   }
 
   /// Returns true if git may use a transport.
-  package func allows(_ transport: String) -> Bool { ["always", "user"].contains(transports[transport] ?? "never") }
+  package func allows(_ transport: String) -> Bool {
+    ["always", "user"].contains(transports[transport] ?? "never")
+  }
 }
