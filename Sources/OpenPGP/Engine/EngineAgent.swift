@@ -110,8 +110,9 @@ extension Engine {
   ) throws(EngineError) -> (session: Session, wasCorrect: Bool) {
     let gpgconf = try tools().gpgconf
     let place = AgentRedirect(path: try gpgconf.places(home: session.home.path).agentSocket)
-    let socket = AgentRedirect.end(of: try gpgconf.places(home: locations.userHome).agentSocket)
-    let home = try home(keepingIf: \.isIntact, where: { $0.redirects(from: place, to: socket) })
+    let socket = try gpgconf.places(home: locations.userHome).agentSocket
+    let end = AgentRedirect.end(of: socket)
+    let home = try home(keepingIf: \.isIntact, where: { $0.redirects(from: place, to: end) })
     if !home.redirect.isAgentAnswering { try gpgconf.launchAgent(home: locations.userHome, socket: socket) }
     return (Session(program: session.program, home: home), home === session.home)
   }
