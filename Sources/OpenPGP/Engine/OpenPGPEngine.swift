@@ -153,23 +153,6 @@ package protocol OpenPGPEngine: Sendable {
   var statistics: EngineStatistics { get }
 }
 
-/// A person to encrypt to.
-package struct Recipient: Sendable, Hashable {
-  /// The primary fingerprint.
-  package let person: Fingerprint
-  /// The fingerprints of the subkeys, or of the primary key, to encrypt to; empty for the newest valid one.
-  package let subkeys: [Fingerprint]
-
-  /// Creates a recipient.
-  ///
-  /// - Parameters:
-  ///   - person: The primary fingerprint.
-  ///   - subkeys: The subkeys to encrypt to; empty for the newest valid one.
-  package init(_ person: Fingerprint, subkeys: [Fingerprint] = []) {
-    (self.person, self.subkeys) = (person, subkeys)
-  }
-}
-
 extension OpenPGPEngine {
   /// Encrypts to the newest valid subkey of each person.
   ///
@@ -194,44 +177,6 @@ package enum CachedPassphrases: Sendable, Equatable {
   case some(keys: Set<Fingerprint>)
   /// None.
   case none
-}
-
-/// The result of verifying one signature.
-package struct SignatureFact: Sendable, Equatable {
-  /// The validity of the signature with the keys known to the engine.
-  package enum Status: Sendable, Equatable {
-    /// Correct, by a key that was valid when it signed. It may have expired or been superseded since.
-    case good
-    /// Correct, but the key was not valid when it signed.
-    case invalidKey(SignerProblem)
-    /// Not correct, expired, or made by a key that may not sign.
-    case bad
-    /// Made by a key of no person of the keyring, so it cannot be verified.
-    case unknownKey
-  }
-
-  /// The primary fingerprint of the known key that signed; nil if the key is not known.
-  package var primary: Fingerprint?
-  /// The key or subkey that signed; nil if the signature names it by a short id only.
-  package var key: Fingerprint?
-  /// The validity of the signature.
-  package var status: Status
-  /// The time of the signature, as claimed by the signer.
-  package var created: Timestamp
-
-  /// Creates a fact from its parts.
-  ///
-  /// - Parameters:
-  ///   - primary: The primary fingerprint, if known.
-  ///   - key: The key or subkey that signed, if known.
-  ///   - status: The validity of the signature.
-  ///   - created: The time of the signature, as claimed by the signer.
-  package init(primary: Fingerprint?, key: Fingerprint?, status: Status, created: Timestamp) {
-    self.primary = primary
-    self.key = key
-    self.status = status
-    self.created = created
-  }
 }
 
 /// Counts of the operations of an engine, for tests and `--explain`.
