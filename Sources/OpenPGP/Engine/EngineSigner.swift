@@ -95,8 +95,9 @@ extension Engine {
     let context = try Context(program: session.program, home: locations.userHome, interaction: .pinentry)
     counter.processStarted()
     let own = try context.keys(matching: person.text, secretOnly: true).first { $0.fingerprint == person }
-    guard let own else {
-      // The agent may have a secret key that the keyring does not list, such as one that is forwarded.
+    guard let own, own.subkeys.contains(where: { $0.secret != .elsewhere }) else {
+      // The agent may have a secret key that the keyring does not list, such as one that is forwarded. A restricted socket
+      // does not tell which secret keys there are.
       return DefaultSigner(person: person, key: nil, userHome: userHome, stamp: stamp)
     }
     let now = Self.now
