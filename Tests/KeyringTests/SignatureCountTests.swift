@@ -243,10 +243,10 @@ import Testing
     let other: [UInt8] = [1, 2, 3]
     let current = try store.open()
     let edits: [PolicyEdit] = [.key(store.owner, ContentDigest(of: other))]
+    let before = store.engine.verifications
+    // The change verifies all earlier signatures again, to sign those anew that the new key file makes invalid.
     _ = try current.make(current.plan(edits, newKeys: [store.owner: other]))
     #expect(try store.open().distrust == nil)
-    // All earlier signatures are verified again. Those of the change itself are known.
-    let before = store.engine.verifications
     let records = try store.open().verifiedRecords()
     #expect(records.records.count == 5 && records.distrusted.isEmpty)
     #expect(store.engine.verifications > before)

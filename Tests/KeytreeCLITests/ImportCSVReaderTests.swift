@@ -57,7 +57,7 @@ struct ImportCSVReaderTests {
       ("too-many-columns", .wrongColumnCount(row: 2, found: 6, expected: 5)),
       ("unknown-header", .unknownHeader(columns: 3)),
       ("no-header", .unknownHeader(columns: 5)),
-      ("duplicate-column", .duplicateColumns(3, 5)),
+      ("duplicate-column", .duplicateColumns(4, 5)),
       ("nul", .notText(row: 2)),
       ("utf-16", .notText(row: 1)),
     ])

@@ -14,7 +14,8 @@ import Testing
     #expect(!KeyPackets.isOrdinary(try key.publicKey))
   }
 
-  @Test(arguments: GnuPGKey.allCases)
+  // Without the options of an engine home, GnuPG does not import a key that was created in the future.
+  @Test(arguments: GnuPGKey.allCases.filter { $0 != .future })
   func `an ordinary key needs no newer GnuPG, and has the fingerprints that GnuPG lists`(key: GnuPGKey) throws
   {
     #expect(KeyPackets.problem(of: key.publicKey) == .missing)

@@ -37,7 +37,7 @@ import Testing
   /// Returns the secrets that the history has of an item, the oldest first.
   private func secrets(_ item: ItemRecord) throws -> [String] {
     let path = "items/\(item.path.text).gpg"
-    let commits = try world.lines("log", "--reverse", "--format=%H", "--diff-filter=d", "--", path)
+    let commits = try world.lines("log", "--reverse", "--format=%H", "--diff-filter=AM", "--", path)
     return try commits.map { commit in
       var run = ProgramRun(
         "/usr/bin/git", ["cat-file", "blob", "\(commit):\(path)"], environment: world.environment)

@@ -16,10 +16,12 @@ extension Engine {
   func resolvingContests(
     _ facts: [SignatureFact?], of messages: [[UInt8]]
   ) throws(EngineError) -> [SignatureFact?] {
-    guard facts.contains(where: { $0?.primary == nil }) else { return facts }
+    // A message without a fact is not of the form that this program reads.
+    func isOpen(_ fact: SignatureFact?) -> Bool { fact.map { $0.primary == nil } ?? false }
+    guard facts.contains(where: isOpen) else { return facts }
     var facts = facts
     for engine in try enginesOfContestants() {
-      let open = facts.indices.filter { facts[$0]?.primary == nil }
+      let open = facts.indices.filter { isOpen(facts[$0]) }
       if open.isEmpty { break }
       let found = try engine.verifyMessages(open.map { messages[$0] })
       for (index, fact) in zip(open, found) where fact?.primary != nil { facts[index] = fact }
