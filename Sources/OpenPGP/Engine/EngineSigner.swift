@@ -64,7 +64,10 @@ extension Engine {
   }
 
   /// Makes a signer the default of the home, unless another person is. Returns true if it is the default now.
+  ///
+  /// A signer without a key is never stored: the agent may only have been unable to list the secret keys.
   private func adopt(_ signer: DefaultSigner, in session: Session) throws(EngineError) -> Bool {
+    guard signer.key != nil else { return false }
     if let current = session.home.defaultSigner, current.person != signer.person { return false }
     try session.home.adoptDefaultSigner(signer)
     return true
@@ -81,8 +84,8 @@ extension Engine {
   }
 
   /// Selects the newest subkey that is valid by the certificate, whose secret is here, and that the user's own keyring
-  /// does not revoke. Starts one process to list the secret keys, and another one if the path of the user's home is not
-  /// known.
+  /// does not revoke. Starts one process to list the secret keys, and more if a key is revoked, if no secret key is
+  /// listed, or if the path of the user's home is not known.
   private func select(
     _ person: Fingerprint, in session: Session
   ) throws(EngineError) -> DefaultSigner {
@@ -94,27 +97,41 @@ extension Engine {
     // As in `UserKeyring`, a listing does not prompt.
     let context = try Context(program: session.program, home: locations.userHome, interaction: .pinentry)
     counter.processStarted()
-    let own = try context.keys(matching: person.text, secretOnly: true).first { $0.fingerprint == person }
-    guard let own, own.subkeys.contains(where: { $0.secret != .elsewhere }) else {
-      // The agent may have a secret key that the keyring does not list, such as one that is forwarded. A restricted socket
-      // does not tell which secret keys there are.
-      return DefaultSigner(person: person, key: nil, userHome: userHome, stamp: stamp)
-    }
+    let secret = try context.keys(matching: person.text, secretOnly: true).first { $0.fingerprint == person }
     let now = Self.now
     let valid = (key.subkeys.dropFirst() + key.subkeys.prefix(1)).filter {
       key.problem(of: $0, for: .sign, at: now) == nil
     }
+    func signer(_ key: Fingerprint?) -> DefaultSigner {
+      DefaultSigner(person: person, key: key, userHome: userHome, stamp: stamp)
+    }
+    guard let secret, secret.subkeys.contains(where: { $0.secret != .elsewhere }) else {
+      // The agent may have a secret key that the keyring does not list, such as one that is forwarded. A restricted socket
+      // does not tell which secret keys there are. gpg selects one then, unless the keyring revokes one of them.
+      counter.processStarted()
+      let own = try context.keys(matching: person.text, secretOnly: false).first { $0.fingerprint == person }
+      guard let own, own.hasRevocation else { return signer(nil) }
+      return signer(try Self.unrevoked(valid, by: own, of: key).fingerprint)
+    }
     let here = valid.filter { subkey in
-      own.subkeys.contains { $0.fingerprint == subkey.fingerprint && $0.secret != .elsewhere }
+      secret.subkeys.contains { $0.fingerprint == subkey.fingerprint && $0.secret != .elsewhere }
     }
+    guard let newest = Self.newest(valid, of: key) else { throw .unusableKey(person, .cannotSign) }
+    guard !here.isEmpty else { throw .unusableKey(person, .noSigningSecret(newest.keyID)) }
+    return signer(try Self.unrevoked(here, by: secret, of: key).fingerprint)
+  }
+
+  /// Returns the newest of some keys that the user's own keyring does not revoke.
+  ///
+  /// - Throws: `unusableKey` with `revokedHere`, or `cannotSign` if there are no keys.
+  private static func unrevoked(
+    _ keys: [PublicKey.Subkey], by own: PublicKey, of key: PublicKey
+  ) throws(EngineError) -> PublicKey.Subkey {
     let revoked = Set(own.subkeys.filter(\.revoked).map(\.fingerprint))
-    guard let chosen = Self.newest(here.filter { !own.revoked && !revoked.contains($0.fingerprint) }, of: key)
-    else {
-      if let newest = Self.newest(here, of: key) { throw .unusableKey(person, .revokedHere(newest.keyID)) }
-      guard let newest = Self.newest(valid, of: key) else { throw .unusableKey(person, .cannotSign) }
-      throw .unusableKey(person, .noSigningSecret(newest.keyID))
-    }
-    return DefaultSigner(person: person, key: chosen.fingerprint, userHome: userHome, stamp: stamp)
+    let rest = keys.filter { !own.revoked && !revoked.contains($0.fingerprint) }
+    if let chosen = newest(rest, of: key) { return chosen }
+    guard let newest = newest(keys, of: key) else { throw .unusableKey(key.fingerprint, .cannotSign) }
+    throw .unusableKey(key.fingerprint, .revokedHere(newest.keyID))
   }
 
   /// Returns the newest of some keys; the primary key only if it is the only one.

@@ -77,7 +77,9 @@ struct SignatureStatements {
       if let (person, problem) = table.unreadable(preferring: owner) { throw .unusableKey(person, problem) }
       if code & systemError != 0 { throw .incomplete(detail: "ERRSIG \(code)") }
       // gpg may not find a subkey that several keys claim. It is found with each of these keys alone.
-      if code == missingKey, let key = signature.key, let owner, !table.contestants.contains(owner) {
+      if code == missingKey, let key = signature.key, let owner, !table.contestants.contains(owner),
+        table.keys[owner]?.subkeys.contains(where: { $0.fingerprint == key && $0.canSign }) == true
+      {
         throw .incomplete(detail: "it did not find the key \(key.text)")
       }
       return SignatureFact(

@@ -19,13 +19,14 @@ struct DefaultSigner: Equatable, Sendable {
   /// The name of the key for gpg. With an exclamation mark gpg uses exactly this key.
   var name: String { key.map { $0.text + "!" } ?? person.text }
 
-  /// Returns the state of the keyring in a GnuPG home, from the metadata of the files that GnuPG may store it in.
+  /// Returns the state of the keyring in a GnuPG home, from the metadata of the files that GnuPG may store it in, and of the
+  /// folder with the secret keys.
   ///
   /// - Parameter home: The GnuPG home.
   /// - Returns: A text without spaces.
   static func stamp(ofHome home: String) -> String {
     var parts: [String] = []
-    for name in ["pubring.kbx", "pubring.gpg", "public-keys.d/pubring.db"] {
+    for name in ["pubring.kbx", "pubring.gpg", "public-keys.d/pubring.db", "private-keys-v1.d"] {
       var status = stat()
       guard unsafe stat("\(home)/\(name)", &status) == 0 else { continue }
       let time = status.st_mtim

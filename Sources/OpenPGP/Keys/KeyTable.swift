@@ -15,7 +15,8 @@ struct KeyTable: Sendable, Equatable {
   /// GnuPG cannot verify may be theirs, so it is not known to be bad.
   let unreadable: [Fingerprint: KeyProblem]
   private let claims: [KeyID: Set<Fingerprint>]
-  /// The people who have a signing subkey of another person in their keys, and those others; sorted.
+  /// The people who have a signing subkey of another person in their keys, whatever its use there, and those others;
+  /// sorted.
   let contestants: [Fingerprint]
 
   /// Creates the table.
@@ -46,7 +47,8 @@ struct KeyTable: Sendable, Equatable {
     self.owners = owners.merging(signers) { $1 }
     self.ownersByID = ownersByID.merging(readers) { $1 }
     self.claims = ownersByID.mapValues(Set.init)
-    contestants = Set(signers.values.filter { $0.count > 1 }.joined()).sorted()
+    // gpg may find any of these keys first, also one whose binding does not allow signing.
+    contestants = Set(signers.keys.compactMap { owners[$0] }.filter { $0.count > 1 }.joined()).sorted()
   }
 
   /// Returns a person whose key GnuPG cannot read, with the reason; nil if it can read all.
