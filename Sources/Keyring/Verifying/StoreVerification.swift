@@ -51,22 +51,37 @@ extension Keyring {
     var check = StoreCheck(keyring: self, decrypts: false, progress: progress)
     check.comparesPolicy = false
     var report = CheckReport()
-    // While another process writes, a finding may describe a state that never existed. Repeating the check removes it.
+    let keyFiles = try keyFileFindings(room)
+    do throws(KeyringError) {
+      report = try runQuietly(check)
+    } catch {
+      // If the key file of a person is damaged, nothing of theirs can be judged. The finding about the file says why.
+      guard case .team(.unreadableKey(let person, _, _)) = error,
+        keyFiles.contains(where: { $0.path == StoreLayout.keyFile(person) })
+      else { throw error }
+      return StoreVerification(findings: keyFiles)
+    }
+    var result = StoreVerification()
+    result.items = report.items
+    let findings = try namingChanges(in: report.findings)
+    let adoptable = try adoptablePaths(among: findings)
+    result.findings = findings.filter { !adoptable.contains($0.path) } + keyFiles
+    result.findings.sort { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
+    // A push by a phone app must not be refused, and nothing uses these files before a member has adopted them.
+    result.warnings = findings.filter { adoptable.contains($0.path) } + (try keyWarnings())
+    return result
+  }
+
+  /// Runs a check until no other process writes. While one writes, a finding may describe a state that never existed.
+  private func runQuietly(_ check: StoreCheck) throws(KeyringError) -> CheckReport {
+    var report = CheckReport()
     for _ in 0..<3 {
       let before = try ReaderSnapshot(of: tree)
       report = try check.run()
       let isQuiet = try ReaderSnapshot(of: tree) == before
       if report.isClean || isQuiet { break }
     }
-    var result = StoreVerification()
-    result.items = report.items
-    let findings = try namingChanges(in: report.findings)
-    let adoptable = try adoptablePaths(among: findings)
-    result.findings = findings.filter { !adoptable.contains($0.path) } + (try keyFileFindings(room))
-    result.findings.sort { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
-    // A push by a phone app must not be refused, and nothing uses these files before a member has adopted them.
-    result.warnings = findings.filter { adoptable.contains($0.path) } + (try keyWarnings())
-    return result
+    return report
   }
 
   /// Prepares the engine for an audit, at a cost that does not depend on the number of items.
