@@ -93,8 +93,11 @@ struct ProcessesErrorTests {
         }
         let check = try template.run(["check", "--decrypt"])
         #expect(check.status == 0, "\(point): \(check.text)\(check.errors)")
+        guard outcome.status == 14 else { continue }
+        // The next change removes what is left of an interrupted one.
+        try template.succeed(["add", "next.example/alice"], input: "next")
         let folder = try FileManager.default.contentsOfDirectory(atPath: "\(template.store)/.keytree")
-        #expect(folder.allSatisfy { !$0.hasPrefix("transaction-") } || outcome.status != 14, "\(point)")
+        #expect(folder.allSatisfy { !$0.hasPrefix("transaction-") }, "\(point)")
       }
     }
     print("I/O errors in \(change): \(counts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" })")

@@ -85,8 +85,8 @@ final class HelperFaultFixture {
     try program.git(["remote", "add", "origin", hub])
     try program.succeed(["sync"])
     try program.succeed(
-      ["clone", hub, other, "--no-input"], variables: others.filter { $0.key != "KEYTREE_STORE" })
-    try program.succeed(["trust", "--fingerprint", GnuPGKey.alice.fingerprint.text], variables: others)
+      ["clone", hub, other, "--fingerprint", GnuPGKey.alice.fingerprint.text],
+      variables: others.filter { $0.key != "KEYTREE_STORE" })
     for item in Self.items.prefix(8) { try program.succeed(["add", item], input: "new", variables: others) }
     try program.succeed(["set", "old.example/2", "--secret"], input: "theirs", variables: others)
     try program.succeed(["sync"], variables: others)
