@@ -16,6 +16,9 @@ enum RepositoryConfiguration {
     guard parts.count >= 2, let section = parts.first.map(String.init), let name = parts.last.map(String.init)
     else { return false }
     if parts.count == 3, drivers.contains(parts[1]) { return driverSettings.contains("\(section).\(name)") }
+    // Git passes the names of remotes and branches to commands of its own, which would take such a name for an option.
+    if parts.count > 2, parts[1].hasPrefix("-") { return false }
+    if ["merge", "pushdefault", "pushremote", "remote"].contains(name), value.hasPrefix("-") { return false }
     switch key {
     // The value is a Boolean or a program.
     case "core.fsmonitor": return isTruthValue(value)

@@ -20,6 +20,21 @@ struct HostileTests {
     ("alias.bait", "!touch PWNED", ["bait"]),
   ]
 
+  /// Names of remotes and branches that git would take for options.
+  static let options: [(key: String, value: String)] = [
+    ("remote.--upload-pack=touch PWNED; git-upload-pack.url", "x"), ("branch.-x.remote", "origin"),
+    ("branch.main.remote", "--upload-pack=touch PWNED"), ("branch.main.pushremote", "-x"),
+    ("branch.main.merge", "-x"), ("remote.pushdefault", "-x"),
+  ]
+
+  @Test(arguments: options.indices)
+  func `the name of a remote or branch that is an option of git is refused`(index: Int) throws {
+    let (key, value) = Self.options[index]
+    let world = try HostileWorld()
+    try world.sync.git(["config", "--local", "--", key, value])
+    #expect(throws: GitError.unsafeConfiguration(keys: [key])) { try world.sync.repository() }
+  }
+
   @Test(arguments: settings.indices)
   func `settings that run programs have no effect on a commit, and the error names them`(index: Int) throws {
     let setting = Self.settings[index]
@@ -61,7 +76,7 @@ struct HostileTests {
       ("remote.evil.url", "ssh://evil.invalid/x"), ("core.sshCommand", "touch \(world.path)/PWNED #"),
       ("protocol.ssh.allow", "always"),
     ] {
-      try world.sync.git(["config", key, value])
+      try world.sync.git(["config", "--local", "--", key, value])
     }
     let tree = try world.sync.git(["rev-parse", "HEAD:index"]).dropLast()
     try world.sync.removeObject(tree)
