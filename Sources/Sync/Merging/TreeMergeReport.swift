@@ -101,7 +101,8 @@ extension TreeMerge {
     guard let tree = trees[place(theirs.commit)],
       let first = commits.first(where: { trees[place($0)] == tree })
     else { return nil }
-    let output = try repository.git.run(["show", "--no-patch", "--format=%h%n%cn <%ce>", first])
+    // `git show` would compare all files of the commit, also if it does not print them.
+    let output = try repository.git.run(["log", "-1", "--format=%h%n%cn <%ce>", first])
     let lines = String(decoding: output, as: UTF8.self).split(separator: "\n").map(String.init)
     return lines.count == 2 ? (lines[0], lines[1]) : nil
   }
