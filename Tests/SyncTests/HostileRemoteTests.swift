@@ -36,25 +36,6 @@ struct HostileRemoteTests {
     #expect(!remote.isTriggered)
   }
 
-  @Test func `a repository from which the store borrows objects runs no program at sync`() throws {
-    let remote = try HostileRemote()
-    try remote.makePartialClone()
-    let objects = "\(remote.clones.paths[0])/.git/objects"
-    // A reference to an object that git would fetch.
-    let missing = String(repeating: "1", count: 40)
-    try Data("\(missing)\n".utf8).write(to: URL(fileURLWithPath: "\(remote.path)/refs/heads/missing"))
-    try Data("\(remote.path)/objects\n".utf8).write(to: URL(fileURLWithPath: "\(objects)/info/alternates"))
-    try remote.clones.add(1, "b.example", "me")
-    try remote.clones.sync(1)
-    try remote.spring(["fetch", "-q", remote.clones.hub])
-    #expect(remote.isTriggered, "plain git asks the other repository for its references")
-    remote.clear()
-    _ = try remote.clones.git(0, "config", "remote.origin.url", remote.clones.hub)
-    let report = try remote.clones.sync(0)
-    #expect(report.received == 1, "\(report)")
-    #expect(!remote.isTriggered)
-  }
-
   /// Files of a remote, and their content.
   static let files: [(name: String, content: String)] = [
     ("objects/info/alternates", "/EVIL/objects\n"),
