@@ -242,6 +242,7 @@ package enum Program {
         throw error
       }
       try call.commitPending(committer)
+      if code == .done { call.warnOfOwnKeyEnd() }
       return code
     }
   }

@@ -74,6 +74,7 @@ struct PolicyTests {
       .removedPerson(bobFingerprint, group: "default")
     ),
     ("\"Bob\",\"role\"", "\"Bob\",\"removed\":\"2026-11-19T00:00:00.000000Z\",\"role\"", .invalid("removed")),
+    ("\"Bob\",\"role\"", "\"Bob\",\"replacedBy\":\"\(alice)\",\"role\"", .invalid("replacedBy")),
     ("\"format\":1", "\"files\":1,\"format\":1", .invalid("files")),
     ("\"format\":1", "\"files\":[1],\"format\":1", .invalid("files")),
     ("\"format\":1", "\"files\":[],\"format\":1", .notCanonical),
@@ -126,6 +127,23 @@ struct PolicyTests {
     try policy.validate()
     #expect(policy.admins.count == 1)
     #expect(try Policy.parse(policy.encode()) == policy)
+  }
+
+  @Test func `a key that replaces another one is that of the same person`() throws {
+    let policy = try Self.parse(Self.text)
+    let alice = Self.fingerprint(Self.alice)
+    let next = try policy.successor(
+      by: [.replace(Self.bobFingerprint, by: alice)], previous: ContentDigest(of: []), at: .latest)
+    #expect(next.people[Self.bobFingerprint]?.replacedBy == alice)
+    #expect(next.groups["default"] == [alice] && !next.isMember(Self.bobFingerprint))
+    #expect(next.newestKey(of: Self.bobFingerprint) == alice && next.newestKey(of: alice) == alice)
+    #expect(try Policy.parse(next.encode()) == next)
+    let edits = next.edits(since: policy)
+    #expect(edits == [.replace(Self.bobFingerprint, by: alice)])
+    // An entry that names a missing one is refused.
+    var broken = next
+    broken.people[Self.bobFingerprint]?.replacedBy = Self.strangerFingerprint
+    #expect(throws: PolicyError.invalid("replacedBy")) { try broken.validate() }
   }
 
   @Test func `a pin is made from its policy and reads back unchanged`() throws {

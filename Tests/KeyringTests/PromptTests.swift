@@ -62,6 +62,7 @@ import Testing
     func confirm(_ question: String) throws(EngineError) -> Bool { try base.confirm(question) }
     func with(_ cancellation: Cancellation) -> any OpenPGPEngine { self }
     func owners(of id: KeyID) throws(EngineError) -> [Fingerprint] { try base.owners(of: id) }
+    func ownPeople() throws(EngineError) -> [Fingerprint] { try base.ownPeople() }
     func publicKeys() throws(EngineError) -> [PublicKey] { try base.publicKeys() }
     func with(keys: [Fingerprint: [UInt8]]) -> any OpenPGPEngine { self }
     func signDetached(_ bytes: [UInt8], signer: Fingerprint) throws(EngineError) -> [UInt8] {

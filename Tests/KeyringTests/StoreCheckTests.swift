@@ -54,6 +54,13 @@ import Testing
     }
   }
 
+  @Test func `items that cannot be decrypted do not count as decrypted`() throws {
+    _ = try keyring.add(.login("b.example", "me"), secret: SecretBytes(text: "s"))
+    #expect(try keyring.check(decrypts: true).decrypted == keyring.find(Query()).items.count)
+    store.engine.refusal = .notARecipient(recipients: [])
+    #expect(try keyring.check(decrypts: true).decrypted == 0)
+  }
+
   @Test func `an unusable key is reported once, and not once more per item`() throws {
     for number in 0..<3 {
       _ = try keyring.add(.login("\(number).example", "me"), secret: SecretBytes(text: "s"))

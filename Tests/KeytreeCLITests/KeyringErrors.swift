@@ -165,11 +165,24 @@ enum KeyringErrors {
 
   private static let team: [(KeyringError, ExitCode)] = teamErrors.map { (.team($0.0), $0.1) }
 
+  private static func ended(
+    _ group: String?, _ state: KeyObstacle.State, subkey: (Fingerprint, KeyObstacle.Use)? = nil,
+    isMine: Bool = false
+  ) -> KeyObstacle {
+    KeyObstacle(
+      person: person, name: evil, group: group, state: state, subkey: subkey, expiredSubkeys: [person],
+      isMine: isMine, isAdmin: true, hasPrimarySecret: false)
+  }
+
   private static let teamErrors: [(TeamError, ExitCode)] =
     [
       (.notAnAdmin, .policyNotTrusted), (.removed(time), .policyNotTrusted),
       (.notInGroup(evil), .recipientUnusable), (.notInGroup(evil, item), .recipientUnusable),
       (.unusableKey(person, name: evil, group: evil, .revoked), .recipientUnusable),
+      (.keyEnded(ended(evil, .expired(time))), .recipientUnusable),
+      (.keyEnded(ended(nil, .expired(time), subkey: (person, .signing), isMine: true)), .recipientUnusable),
+      (.keyEnded(ended(nil, .expired(time), isMine: true)), .recipientUnusable),
+      (.keyEnded(ended(evil, .revoked(KeyRevocation(created: time, reason: nil)))), .recipientUnusable),
       (.unusableKey(person, name: evil, group: evil, .unreadable(needs: "2.5")), .recipientUnusable),
       (.unreadableKey(person, name: evil, .unreadable(needs: nil)), .recipientUnusable),
       (.unreadableKey(person, name: evil, .missing), .recipientUnusable),

@@ -154,6 +154,8 @@ package final class EngineDouble: OpenPGPEngine {
 
   private var known: Set<Fingerprint> { people.withLock { $0 }.union(readers) }
 
+  package func ownPeople() throws(EngineError) -> [Fingerprint] { readers.sorted() }
+
   package func publicKeys() throws(EngineError) -> [PublicKey] { [] }
 
   /// Returns the same engine, which can encrypt to any recipient.

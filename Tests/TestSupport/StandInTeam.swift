@@ -58,9 +58,13 @@ extension StandInStore {
     try changePolicy(at: path) { policy in policy.groups[group]?.removeAll { $0 == person } }
   }
 
-  /// Opens the store as another person, who has only their own secret key, on a machine that has accepted the policy.
-  package func open(as person: Fingerprint) throws -> Keyring {
-    let engine = EngineDouble(readers: [person])
+  /// Opens the store as another person, on a machine that has accepted the policy.
+  ///
+  /// - Parameters:
+  ///   - person: The person, whose secret key is on the machine.
+  ///   - others: Other people in the policy whose secret keys the user has.
+  package func open(as person: Fingerprint, withKeysOf others: Fingerprint...) throws -> Keyring {
+    let engine = EngineDouble(readers: Set(others + [person]))
     var host = host
     host.stateBase = "\(folder.path)/state-\(person.text.suffix(2))/keytree"
     try Trust(at: path, host: host, engine: engine, own: [person]).accept()

@@ -40,6 +40,24 @@ extension CommandCall {
     }
   }
 
+  /// The time before the end of the user's own key from which every command that writes says so: 14 days, in
+  /// microseconds.
+  private static let notice: Int64 = 14 * 86_400 * 1_000_000
+
+  /// Warns in one line if the user's own key ends soon. Uses what was listed before, so it starts no process.
+  package func warnOfOwnKeyEnd() {
+    guard let keyring = store.openedKeyring, keyring.distrust == nil else { return }
+    let now = environment.clock()
+    let soon = Timestamp(microseconds: now.microseconds + Self.notice)
+    for (person, end) in keyring.ends(before: soon, of: keyring.rememberedKeys())
+    where person == keyring.ownFingerprint && end > now {
+      let days = (end.microseconds - now.microseconds) / (86_400 * 1_000_000)
+      console.say(
+        "keytree: warning: your key \(person.text) expires in \(days) \(days == 1 ? "day" : "days") (\(end.day)); "
+          + "`keytree doctor` shows what to do")
+    }
+  }
+
   /// Reports a newly accepted policy, even with `--quiet`, so that no reader is added silently.
   private func reportNewPolicy(of keyring: Keyring) {
     guard let before = keyring.policyBefore else { return }

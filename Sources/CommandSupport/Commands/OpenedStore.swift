@@ -96,6 +96,9 @@ package final class OpenedStore {
   /// False if the policy has only one group. True if the keyring is not open, so that the policy is not known.
   var mayHaveSeveralGroups: Bool { (openKeyring?.policy.groups.count ?? 2) > 1 }
 
+  /// The keyring; nil if the command has not opened it.
+  var openedKeyring: Keyring? { openKeyring }
+
   /// Closes the keyring, because the command has changed the policy. The next use opens it with the new policy.
   package func closeKeyring() { openKeyring = nil }
 

@@ -158,9 +158,7 @@ extension CommandCall {
     if let distrust = keyring.distrust { throw KeyringError.policyNotTrusted(distrust) }
     let me = keyring.ownFingerprint
     if let removed = keyring.policy.people[me]?.removed { throw KeyringError.team(.removed(removed)) }
-    guard let group else { return }
-    guard let members = keyring.policy.groups[group] else { throw KeyringError.unknownGroup(group) }
-    if !members.contains(me) { throw KeyringError.team(.notInGroup(group)) }
+    if let group { _ = try keyring.signer(for: [group]) }
   }
 
   /// Returns the item at a path, if it exists.

@@ -279,7 +279,8 @@ extension ErrorReport {
         .recipientUnusable, "cannot use the key \(fingerprint.text): \(problem.message)",
         hint: problem.upgradeHint
           ?? (problem.isExpired
-            ? "\(fingerprint.extensionCommands) extends it, and `keytree group refresh` imports it into a store"
+            ? "`gpg --list-keys --with-subkey-fingerprint \(fingerprint.text)` shows what has expired; `keytree group "
+              + "refresh` imports the renewed key into a store"
             : doctor))
     case .noRecipients:
       self.init(.recipientUnusable, "cannot encrypt: there are no recipients", hint: doctor)

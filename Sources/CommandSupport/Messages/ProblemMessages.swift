@@ -58,6 +58,17 @@ extension SignerProblem {
 }
 
 extension KeyRevocation {
+  /// The reason of a revocation in one word, or a few.
+  package var word: String {
+    switch reason {
+    case .compromised: "compromised"
+    case .superseded: "superseded"
+    case .retired: "retired"
+    case .userIDInvalid: "user id no longer valid"
+    case .unspecified, nil: "no reason given, which counts as compromised"
+    }
+  }
+
   /// The reason of a revocation, after "revoked".
   package var message: String {
     switch reason {
@@ -240,13 +251,6 @@ extension MessageError {
     case .trailingData: "extra data follows the message in its file"
     case .malformed: "the message is malformed"
     }
-  }
-}
-
-extension Fingerprint {
-  /// The commands that extend the validity of a key and of its subkeys, which have expiry dates of their own.
-  package var extensionCommands: String {
-    "`gpg --quick-set-expire \(text) 1y && gpg --quick-set-expire \(text) 1y '*'`"
   }
 }
 

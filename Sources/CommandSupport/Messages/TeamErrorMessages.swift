@@ -1,5 +1,6 @@
+package import Encoding
 package import Keyring
-internal import KeyringModel
+package import KeyringModel
 package import OpenPGP
 
 /// The messages, hints and exit codes for the errors of changes to people and groups.
@@ -19,18 +20,16 @@ extension ErrorReport {
       self.init(
         .recipientUnusable, "\(action)you are not a member of group \(Self.quote(group))",
         hint: "ask an admin to add you: `keytree group add \(group) YOUR-FINGERPRINT`")
+    case .keyEnded(let obstacle):
+      self.init(.recipientUnusable, obstacle.message, hint: obstacle.hint)
     case .unusableKey(let person, let name, let group, let problem):
       self.init(
         .recipientUnusable,
         "cannot encrypt for group \(Self.quote(group)): the key of \(name) (\(person.text)) cannot be "
           + "used: \(problem.message)",
         hint: problem.upgradeHint
-          ?? (problem.isExpired
-            ? "the owner of the key extends it with \(person.extensionCommands); then `keytree group refresh` imports it "
-              + "from your GnuPG keyring, and `keytree group refresh KEYFILE` from a file; or "
-              + "`keytree group remove \(group) \(person.text) --all` removes that person"
-            : "with a renewed key, run `keytree group refresh KEYFILE`; otherwise "
-              + "`keytree group remove \(group) \(person.text) --all`"))
+          ?? "with a renewed key, run `keytree group refresh KEYFILE`; otherwise "
+          + "`keytree group remove \(group) \(person.text) --all`")
     case .unreadableKey(let person, let name, let problem):
       self.init(
         .recipientUnusable,
@@ -144,22 +143,51 @@ extension CommandError {
   /// Returns the error for the unusable key of a person who is not a member yet.
   ///
   /// - Parameters:
-  ///   - person: the fingerprint of the key.
+  ///   - key: the key.
   ///   - name: the name in the key.
   ///   - group: the group to which the person was to be added.
   ///   - problem: the reason why the key cannot be used.
+  ///   - now: the current time.
   package static func unusableNewKey(
-    _ person: Fingerprint, name: String, group: String, _ problem: KeyProblem
+    _ key: PublicKey, name: String, group: String, _ problem: KeyProblem, at now: Timestamp
   ) -> CommandError {
+    let person = key.fingerprint
     let repair =
       problem.isExpired
-      ? "the owner extends the key with \(person.extensionCommands), and sends"
+      ? "the owner extends the key with \(key.extensionCommands(at: now)), and sends"
       : "the owner sends a usable key:"
     return .other(
       .recipientUnusable,
       message: "cannot add \(name) (\(person.text)): the key cannot be used: \(problem.message)",
       hint: "\(repair) the output of `gpg --armor --export \(person.text)`; then run "
         + "`keytree group add \(group) FILE` again")
+  }
+
+  /// Returns the error for a key whose owner has revoked it.
+  ///
+  /// - Parameters:
+  ///   - person: the fingerprint of the key.
+  ///   - name: the name of the person.
+  ///   - revocation: the reason and the time.
+  ///   - group: a group of the person.
+  package static func revokedKey(
+    _ person: Fingerprint, name: String, _ revocation: KeyRevocation, group: String
+  ) -> CommandError {
+    .other(
+      .recipientUnusable,
+      message: "the key of \(name) is revoked (\(revocation.word), \(revocation.created.day))",
+      hint: "`keytree group replace \(person.text) NEWKEY`, or `keytree group remove \(group) \(person.text)`"
+    )
+  }
+
+  /// Returns the error for a member who cannot import a changed key.
+  ///
+  /// - Parameter person: the fingerprint of the key.
+  package static func notAnAdmin(sending person: Fingerprint) -> CommandError {
+    .other(
+      .policyNotTrusted, message: "cannot change people or groups: you are not an admin of this keyring",
+      hint: "send an admin the output of `gpg --armor --export \(person.text)`; they run "
+        + "`keytree group refresh FILE`")
   }
 
   /// Returns the error for a question about a new person that cannot be asked.

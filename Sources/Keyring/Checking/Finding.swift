@@ -171,3 +171,13 @@ public enum Repair: Sendable, Equatable {
   /// A shard was rewritten in its canonical form.
   case rewroteShard(file: String)
 }
+
+extension Finding.Kind {
+  /// True if a member's key has expired or was revoked, which is no fault of the store.
+  package var isOfKeyThatEnded: Bool {
+    switch self {
+    case .key(_, .expired), .key(_, .revoked): true
+    default: false
+    }
+  }
+}

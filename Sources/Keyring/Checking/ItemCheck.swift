@@ -22,7 +22,7 @@ struct ItemCheck: Sendable {
   /// The result of checking one item.
   struct Look: Sendable {
     var findings: [Finding] = []
-    /// True if the encrypted file was given to GnuPG to decrypt.
+    /// True if the encrypted file was decrypted.
     var wasDecrypted = false
     /// True if the item was decrypted without findings.
     var isSound: Bool { wasDecrypted && findings.isEmpty }
@@ -87,8 +87,9 @@ struct ItemCheck: Sendable {
       look.findings.append(Finding(file, kind))
     }
     let stored = StoredItem(verified: verified, message: message)
-    if let finding = try contentFinding(stored, file) { look.findings.append(finding) }
-    look.wasDecrypted = decrypts
+    let finding = try contentFinding(stored, file)
+    if let finding { look.findings.append(finding) }
+    look.wasDecrypted = decrypts && finding == nil
     return look
   }
 

@@ -10,6 +10,8 @@ public enum TeamError: Error, Equatable, Sendable {
   /// This user is not in the group, so they could neither sign items for it nor read the items that they write. The
   /// item is the existing one that they wanted to change or remove; nil for a new one.
   case notInGroup(String, ItemReference? = nil)
+  /// The key of a member has expired or was revoked.
+  case keyEnded(KeyObstacle)
   /// The key of this member of the group cannot be used for encryption.
   case unusableKey(Fingerprint, name: String, group: String, KeyProblem)
   /// A signature may be of this person, whose key GnuPG on this machine cannot read, or cannot read in full. So it is not

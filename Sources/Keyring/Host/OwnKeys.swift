@@ -11,10 +11,13 @@ public struct OwnKeys: Sendable {
     public let userIDs: [String]
     /// The reason why the key cannot own a store; `nil` if it can.
     public let problem: KeyProblem?
+    /// The key, as GnuPG lists it.
+    package let key: PublicKey
   }
 
   /// All secret keys, usable or not.
   public let candidates: [Candidate]
+  private let user: UserKeyring
 
   /// The keys that can own a store now.
   public var usable: [Candidate] { candidates.filter { $0.problem == nil } }
@@ -24,8 +27,9 @@ public struct OwnKeys: Sendable {
   /// - Throws: `KeyringError.engine` if GnuPG is missing or fails.
   public init(host: HostContext) throws(KeyringError) {
     let keys: [PublicKey]
+    user = UserKeyring(locations: host.engineLocations)
     do {
-      keys = try UserKeyring(locations: host.engineLocations).secretKeys()
+      keys = try user.secretKeys()
     } catch {
       throw .engine(error, nil)
     }
@@ -33,15 +37,37 @@ public struct OwnKeys: Sendable {
     candidates = keys.map { key in
       Candidate(
         fingerprint: key.fingerprint, userIDs: key.userIDs,
-        problem: key.problem(for: .encrypt, at: now) ?? key.problem(for: .sign, at: now))
+        problem: key.problem(for: .encrypt, at: now) ?? key.problem(for: .sign, at: now), key: key)
     }
   }
 
-  /// Returns the candidates with the given fingerprint, or with the given mail address in a user id.
+  /// Returns the fingerprints of the keys: the preferred one first while it can be used, then the others that can be
+  /// used.
   ///
-  /// - Parameter text: A full fingerprint, with or without spaces, in any case; or a mail address, which must be equal
-  ///   to the address in angle brackets, or to a whole user id without brackets.
+  /// - Parameter preferred: The preferred key, if any.
+  func preferring(_ preferred: Fingerprint?) -> [Fingerprint] {
+    let all = usable + candidates.filter { $0.problem != nil }
+    guard let preferred, usable.contains(where: { $0.fingerprint == preferred }) else {
+      return all.map(\.fingerprint)
+    }
+    return [preferred] + all.map(\.fingerprint)
+  }
+
+  /// Returns the candidates that a text names.
+  ///
+  /// - Parameter text: A full fingerprint, with or without spaces, in any case; a mail address, which must be equal
+  ///   to the address in angle brackets, or to a whole user id without brackets; or, if no key matches, any other name
+  ///   that gpg accepts, such as a long id, `0x` and a fingerprint, or a part of a user id.
   public func matching(_ text: String) -> [Candidate] {
+    let exact = matchingExactly(text)
+    if !exact.isEmpty || text.allSatisfy(\.isWhitespace) { return exact }
+    // Without GnuPG there would be no candidates.
+    let found = Set(((try? user.secretKeys(named: text)) ?? []).map(\.fingerprint))
+    return candidates.filter { found.contains($0.fingerprint) }
+  }
+
+  /// Returns the candidates with the given fingerprint, or with the given mail address in a user id.
+  package func matchingExactly(_ text: String) -> [Candidate] {
     let compact = text.filter { $0 != " " }.uppercased()
     if let fingerprint = Fingerprint(compact) { return candidates.filter { $0.fingerprint == fingerprint } }
     let mail = text.lowercased().utf8

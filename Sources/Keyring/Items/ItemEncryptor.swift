@@ -61,9 +61,7 @@ struct ItemEncryptor: Sendable {
     }
     guard let members = keyring.policy.members(of: record.group) else { throw .unknownGroup(record.group) }
     // The other members of the group would reject the record.
-    guard members.contains(where: { $0.person == keyring.trusted.signer }) else {
-      throw .team(.notInGroup(record.group))
-    }
+    _ = try keyring.signer(for: [record.group])
     let message: [UInt8]
     do {
       message = try keyring.engine.seal(secret, to: members)
@@ -82,8 +80,10 @@ struct ItemEncryptor: Sendable {
       let person = keyring.policy.people[fingerprint]
     else { return .engine(error, item) }
     switch problem {
-    case .missing, .unreadable, .expired, .revoked, .disabled, .cannotEncrypt, .sharedSubkey, .tooLarge,
-      .invalid:
+    case .expired, .revoked:
+      if let obstacle = keyring.obstacle(of: fingerprint, group: group) { return .team(.keyEnded(obstacle)) }
+      return .team(.unusableKey(fingerprint, name: person.name, group: group, problem))
+    case .missing, .unreadable, .disabled, .cannotEncrypt, .sharedSubkey, .tooLarge, .invalid:
       return .team(.unusableKey(fingerprint, name: person.name, group: group, problem))
     case .fromFuture, .cannotSign, .noSecretKey, .noSigningSecret, .revokedHere, .noPassphrase, .onCard:
       return .engine(error, item)

@@ -206,10 +206,11 @@ struct ItemReader {
   /// Checks that this user can read the encrypted file of an item before signing its record. Otherwise the record
   /// would be rejected by every reader.
   ///
-  /// - Throws: `KeyringError.engine` with `notARecipient`; `.itemDamaged` for a file that is not a message.
+  /// - Throws: `KeyringError.engine` with `notARecipient`; `.itemDamaged` for a file that is not a message; the errors
+  ///   of `Keyring.signer(for:)`.
   func requireOwnAmongReaders(of item: PreparedItem) throws(KeyringError) {
     let ids = try recipients(of: item.message, item.record)
-    guard try isReader(keyring.trusted.signer, ids, item.record) else {
+    guard try isReader(try keyring.signer(for: [item.record.group]), ids, item.record) else {
       throw .engine(.notARecipient(recipients: ids), item.record.reference)
     }
   }

@@ -20,6 +20,7 @@ public final class Keyring: Sendable {
   /// The records that this process has verified; nil unless the host keeps secrets, so that the same items are read
   /// again and again.
   let rememberedRecords: RememberedRecords?
+  let ownPeopleCache = OwnPeople()
   /// The changes of threads that wait for each other.
   let waitingChanges = WaitingChanges()
   /// Commits the changes to the history.
@@ -70,7 +71,8 @@ public final class Keyring: Sendable {
     let tree = try StoreFolder.open(path)
     let trusted = try TrustedPolicy.settled(in: tree, host: host)
     let engine = host.engine(for: trusted.policy.keyring, keys: trusted.keys)
-    return Keyring(tree: tree, trusted: trusted, engine: engine, host: host)
+    return Keyring(
+      tree: tree, trusted: try trusted.reselectingSigner(engine, host), engine: engine, host: host)
   }
 
   /// Opens a store, and accepts its policy if that follows the accepted one and is signed by one of its admins.
@@ -99,9 +101,9 @@ public final class Keyring: Sendable {
     let trusted = try withoutActuallyEscaping(past) { past throws(KeyringError) in
       try PolicyAcceptance(tree: tree, host: host, engine: host.engine, past: past).settle(before)
     }
+    let engine = host.engine(for: trusted.policy.keyring, keys: trusted.keys)
     return Keyring(
-      tree: tree, trusted: trusted, engine: host.engine(for: trusted.policy.keyring, keys: trusted.keys),
-      host: host,
+      tree: tree, trusted: try trusted.reselectingSigner(engine, host), engine: engine, host: host,
       policyBefore: trusted.policy == before.policy ? nil : before.policy)
   }
 

@@ -10,7 +10,7 @@ extension Keyring {
   /// - Parameters:
   ///   - path: The store's folder. It and its missing parent folders are created.
   ///   - owner: The owner's key: a secret key that can sign and decrypt, see `OwnKeys`.
-  ///   - subkeys: The subkeys of the owner's key to encrypt to; empty for the newest valid one.
+  ///   - subkeys: The subkeys of the owner's key to encrypt to; empty for the newest valid one whose secret is here.
   ///   - host: The context of this machine.
   /// - Returns: The new store, opened.
   /// - Throws: `KeyringError.storeExists`, `.folderNotEmpty`, `.unsafeFolder`, `.engine` if the key cannot be used, or
@@ -33,12 +33,13 @@ extension Keyring {
       guard let key = try user.secretKeys().first(where: { $0.fingerprint == owner }) else {
         throw EngineError.unusableKey(owner, .missing)
       }
-      guard let chosen = key.subkey(for: .encrypt, at: host.clock()) else {
+      let secrets = try user.secretSubkeys()[owner] ?? [:]
+      guard let choice = key.encryptionChoice(secrets: secrets, at: host.clock()) else {
         throw EngineError.unusableKey(owner, key.problem(for: .encrypt, at: host.clock()) ?? .cannotEncrypt)
       }
       founder = Founder(
         fingerprint: owner, name: key.userIDs.first ?? owner.text, keyFile: try user.exportMinimal(owner),
-        encryptTo: subkeys.isEmpty ? [chosen.fingerprint] : subkeys)
+        encryptTo: subkeys.isEmpty ? choice.subkeys : subkeys)
     } catch {
       throw .engine(error, nil)
     }

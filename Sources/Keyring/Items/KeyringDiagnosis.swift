@@ -87,6 +87,17 @@ extension Index {
 }
 
 extension Keyring {
+  /// Returns the keys of the members, as GnuPG lists their accepted key files.
+  ///
+  /// - Throws: `KeyringError.engine` if GnuPG cannot list them.
+  package func publicKeys() throws(KeyringError) -> [PublicKey] {
+    do throws(EngineError) {
+      return try engine.publicKeys()
+    } catch {
+      throw .engine(error, nil)
+    }
+  }
+
   /// Returns the accepted key file of a member; nil for any other person.
   package func keyFile(of person: Fingerprint) -> [UInt8]? { trusted.keys[person] }
 }

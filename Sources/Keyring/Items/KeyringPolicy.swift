@@ -40,12 +40,15 @@ extension Keyring {
     let accepted = try PinStore(base: host.stateBase, keyring: policy.keyring).read()
     guard let accepted, accepted.pin.digest == step.digest else { throw .policyNotTrusted(.notPinned) }
     let keys = step.keys.filter { policy.isMember($0.key) }
+    let engine = host.engine(for: policy.keyring, keys: keys)
     if let person = accepted.pin.changedKeys(keys).first {
       throw .policyNotTrusted(.keyChanged(person, name: policy.people[person]?.name ?? ""))
     }
     return Keyring(
-      tree: tree, trusted: TrustedPolicy(policy: policy, signer: accepted.signer, keys: keys),
-      engine: host.engine(for: policy.keyring, keys: keys), host: host)
+      tree: tree,
+      trusted: TrustedPolicy(
+        policy: policy, signer: engine.preferred(accepted.signer, in: policy), keys: keys),
+      engine: engine, host: host)
   }
 
   /// False if this machine has not accepted any policy of the keyring, so that nothing in the store is trusted.
@@ -74,7 +77,8 @@ extension Keyring {
       }
       return Keyring(
         tree: tree,
-        trusted: TrustedPolicy(policy: link.policy, signer: trusted.signer, keys: link.keys),
+        trusted: TrustedPolicy(
+          policy: link.policy, signer: engine.preferred(trusted.signer, in: link.policy), keys: link.keys),
         engine: engine.with(keys: link.keys), host: host)
     } catch {
       guard case .policyNotTrusted = error else { throw error }
@@ -97,9 +101,9 @@ extension Keyring {
   ///   - group: The group.
   ///   - message: The encrypted file of the record. A signer who cannot read it is not accepted.
   package func canSign(for group: String, _ message: [UInt8]) -> Bool {
-    guard distrust == nil, policy.groups[group]?.contains(trusted.signer) ?? false else { return false }
     // If the message is damaged or the engine fails, nothing is signed and both versions are kept.
-    return (try? ItemReader(keyring: self).isReader(trusted.signer, of: message)) ?? false
+    guard distrust == nil, let signer = try? signer(for: [group]) else { return false }
+    return (try? ItemReader(keyring: self).isReader(signer, of: message)) ?? false
   }
 
   /// The content of the file that lists the recipients of the default group for programs that read pass stores.

@@ -12,8 +12,6 @@ extension Keyring {
   package func sign(_ records: [ItemRecord]) throws(KeyringError) -> [RecordFile] {
     var lines: [[UInt8]] = []
     for record in records {
-      guard let members = policy.groups[record.group] else { throw .unknownGroup(record.group) }
-      guard members.contains(trusted.signer) else { throw .team(.notInGroup(record.group)) }
       do throws(IndexLineError) {
         lines.append(try IndexLine.encode(record))
       } catch {
@@ -23,13 +21,10 @@ extension Keyring {
     let tree = MerkleTree(leaves: lines.map { MerkleTree.leaf(of: $0) })
     let statement = SignedRoot(
       keyring: policy.keyring, root: tree.root, leaves: lines.count, time: host.clock())
-    let signature: [UInt8]
-    do throws(EngineError) {
-      signature = try engine.signMessage(statement.encode(), signer: trusted.signer)
-    } catch {
-      throw .engine(error, nil)
+    let (signature, signer) = try signing(for: Set(records.map(\.group))) { signer throws(EngineError) in
+      try engine.signMessage(statement.encode(), signer: signer)
     }
-    roots.remember([ContentDigest(of: signature): trusted.signer])
+    roots.remember([ContentDigest(of: signature): signer])
     let proofs = RecordProof.all(of: tree, count: lines.count, signature: signature)
     var files: [RecordFile] = []
     for (line, proof) in zip(lines, proofs) {
@@ -45,7 +40,8 @@ extension Keyring {
 }
 
 extension Keyring {
-  /// Checks that this user may replace or remove an item, or bring it back: is a member of its group.
+  /// Checks that this user may replace or remove an item, or bring it back: is a member of its group with any of their
+  /// keys.
   ///
   /// Its members could not tell a deletion by someone else from one of their own, because deletions are not signed. An
   /// item of a group that the policy does not have has no members; it can only be removed.
@@ -53,12 +49,13 @@ extension Keyring {
   /// - Parameters:
   ///   - record: The item.
   ///   - isForAdmins: True to let an admin of the keyring do it, too.
-  /// - Throws: `KeyringError.team` with `notInGroup`.
+  /// - Throws: `KeyringError.team` with `notInGroup`; `.engine` when the user's keys cannot be listed.
   package func requireMembership(
     of record: ItemRecord, orAdmin isForAdmins: Bool = false
   ) throws(KeyringError) {
     guard let members = policy.groups[record.group], !members.contains(trusted.signer) else { return }
-    if isForAdmins, policy.admins.contains(trusted.signer) { return }
+    if try ownPeople().contains(where: members.contains) { return }
+    if isForAdmins, try isAdmin() { return }
     throw .team(.notInGroup(record.group, record.reference))
   }
 

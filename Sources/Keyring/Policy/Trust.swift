@@ -32,8 +32,11 @@ public struct Trust: Sendable {
   /// The admin who made the valid signature of the policy: an admin of the accepted policy, or of the policy itself if
   /// none was accepted.
   public let signedBy: Fingerprint?
-  /// The person in the policy whose secret key this user has, and who will sign new records.
+  /// The person in the policy whose secret key this user has, and who will sign new records: the one that this machine
+  /// prefers, or another one if that is not a member or its key cannot be used.
   public let signer: Fingerprint?
+  /// True if this machine has preferred another person until now.
+  public let changesSigner: Bool
   /// The people whose key file differs from the one that this machine has accepted, sorted.
   ///
   /// A key file is signed only by the key itself, so an older file that was restored looks as valid as a newer one. The
@@ -120,7 +123,8 @@ public struct Trust: Sendable {
       try PolicyVerification(engine: engine)
         .signer(of: bytes, signature: signature, among: pin?.admins ?? policy.admins)
     }
-    let candidates = if let own { own } else { try OwnKeys(host: host).candidates.map(\.fingerprint) }
+    let preferred = before?.signer
+    let candidates = if let own { own } else { try OwnKeys(host: host).preferring(preferred) }
 
     self.policy = policy
     accepted = before?.policy
@@ -132,7 +136,9 @@ public struct Trust: Sendable {
     self.signedBy = signedBy
     obstacle =
       signature == nil ? .unsigned : signedBy == nil ? .badSignature : Self.strangeKey(policy, keys)
-    signer = candidates.first { policy.people[$0].map { $0.removed == nil } ?? false }
+    let signer = candidates.first(where: policy.isMember)
+    self.signer = signer
+    changesSigner = preferred.map { $0 != signer } ?? false
     engineStatistics = engine.statistics
     self.bytes = bytes
     self.keys = keys

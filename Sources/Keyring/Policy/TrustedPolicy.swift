@@ -1,4 +1,5 @@
 internal import KeyringModel
+internal import OpenPGP
 
 /// The accepted policy of a store, and the result of comparing it with the store's policy.
 struct TrustedPolicy: Sendable {
@@ -44,14 +45,33 @@ struct TrustedPolicy: Sendable {
     isPinWithoutKeys = false
   }
 
-  private init(_ other: TrustedPolicy, distrust: PolicyDistrust) {
-    (policy, signer, keys) = (other.policy, other.signer, other.keys)
+  private init(_ other: TrustedPolicy, signer: Fingerprint, distrust: PolicyDistrust?) {
+    (policy, self.signer, keys) = (other.policy, signer, other.keys)
     (pin, isReplacing, replaced) = (other.pin, other.isReplacing, other.replaced)
     (self.distrust, isPinWithoutKeys) = (distrust, other.isPinWithoutKeys)
   }
 
   /// Returns a copy with another reason why nothing may be written.
-  func distrusting(_ reason: PolicyDistrust) -> TrustedPolicy { TrustedPolicy(self, distrust: reason) }
+  func distrusting(_ reason: PolicyDistrust) -> TrustedPolicy {
+    TrustedPolicy(self, signer: signer, distrust: reason)
+  }
+
+  /// Returns a copy with another signer if the preferred one is no longer a member but the user has the secret key of
+  /// another member. The pin then prefers that one.
+  ///
+  /// - Throws: A file error.
+  func reselectingSigner(
+    _ engine: any OpenPGPEngine, _ host: HostContext
+  ) throws(KeyringError) -> TrustedPolicy {
+    let preferred = engine.preferred(signer, in: policy)
+    if preferred == signer { return self }
+    if distrust == nil, !isReplacing {
+      // A pin that another process has written since is kept. It is read again the next time.
+      _ = try PinStore(base: host.stateBase, keyring: policy.keyring).write(
+        policy: policy, bytes: policy.encode(), keys: keys, signer: preferred, replacing: pin)
+    }
+    return TrustedPolicy(self, signer: preferred, distrust: distrust)
+  }
 
   /// Checks that this user may write to the keyring.
   ///

@@ -146,20 +146,21 @@ extension Keyring {
       default: break
       }
     }
+    let signer = engine.preferred(mine.signer, in: theirs.policy)
     let trusted = TrustedPolicy(
-      policy: theirs.policy, signer: mine.signer, keys: theirs.keys, replacing: (mine.policy, mine.pin))
+      policy: theirs.policy, signer: signer, keys: theirs.keys, replacing: (mine.policy, mine.pin))
     // Items of this machine may be signed by people whom the remote has removed.
     let keyring = Keyring(
       tree: tree, trusted: trusted, engine: engine.with(keys: mine.keys.merging(theirs.keys) { $1 }),
       host: host)
     let judge = Keyring(
-      tree: tree, trusted: TrustedPolicy(policy: theirs.policy, signer: mine.signer, keys: theirs.keys),
+      tree: tree, trusted: TrustedPolicy(policy: theirs.policy, signer: signer, keys: theirs.keys),
       engine: engine.with(keys: theirs.keys), host: host)
     let missing = edits.filter { !keyring.policy.has($0) }
     // Otherwise the clone of a removed admin could never accept another policy, because `trust` needs a member.
     // A member who is no longer an admin gets an error instead: the clone of a member is sent, with items that are
     // encrypted to the readers of these edits, and nobody has accepted those.
-    let isRemoved = !theirs.policy.isMember(mine.signer)
+    let isRemoved = !theirs.policy.isMember(signer)
     return PolicyRebase(
       accepted: mine.policy, keyring: keyring, judge: judge, edits: isRemoved ? [] : missing,
       dropped: isRemoved ? missing : [], keys: keys)

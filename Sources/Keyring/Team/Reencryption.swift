@@ -11,44 +11,6 @@ struct Reencryption: Sendable {
   /// The keyring with the new people: encrypts and signs.
   let successor: Keyring
 
-  /// An item that has to be updated.
-  struct Outdated: Sendable {
-    /// The current record.
-    let verified: VerifiedRecord
-    /// True if the file has to be re-encrypted; false if the record only has to be signed.
-    let needsEncryption: Bool
-    /// True if a member of the group cannot decrypt the item yet.
-    let lacksReaders: Bool
-    /// True if somebody who is not a member of the group can decrypt the item.
-    let hasOtherReaders: Bool
-    /// True if the signer is a member of the group, and the signature is valid by the new key files.
-    let isSigned: Bool
-    /// The conflict copy; nil for an item in the store.
-    let copy: ConflictCopy?
-
-    /// The verified record.
-    var record: ItemRecord { verified.record }
-
-    /// Distinguishes a conflict copy from an item with the same record.
-    var name: Name { Name(line: verified.file.line, isCopy: copy != nil) }
-  }
-
-  /// The name of an outdated item or conflict copy.
-  struct Name: Hashable, Sendable {
-    let line: [UInt8]
-    let isCopy: Bool
-  }
-
-  /// The new version of an outdated item.
-  struct Piece: Sendable {
-    let outdated: Outdated
-    let item: PreparedItem
-    /// The version of a conflict copy that may have duplicates; nil for everything else.
-    var version: CopyVersion?
-    /// Other conflict copies of the same version, which the new copy replaces as well.
-    var duplicates: [Name] = []
-  }
-
   /// The result of preparing one item.
   private enum Outcome: Sendable {
     case prepared(Piece)
@@ -107,8 +69,10 @@ struct Reencryption: Sendable {
         guard error == .itemNotFound else { throw error }
       }
     }
+    let names = Set(candidates.map(\.verified.record.group))
+    let expected = try recipients(ofGroups: names)
+    let unusable = try successor.unusableKeys(ofMembersOf: names)
     let invalidated = try invalidated(candidates.map(\.verified))
-    let expected = try recipients(ofGroups: Set(candidates.map(\.verified.record.group)))
     let found = candidates
     let (keyring, successor) = (keyring, successor)
     let pool = WorkerPool(workers: keyring.host.workers)
@@ -121,9 +85,8 @@ struct Reencryption: Sendable {
       guard let message else { throw .itemDamaged(record.reference, .missing) }
       let recipients = try? successor.engine.recipients(of: message)
       let isRight = recipients.map { expected[record.group]?.areExactly($0) ?? false } ?? false
-      let isSigned =
-        successor.policy.isMember(verified.signer, ofAny: [record.group])
-        && !invalidated.contains(verified.file.bytes)
+      let isByMember = successor.policy.isMember(verified.signer, ofAny: [record.group])
+      let isSigned = isByMember && !invalidated.contains(verified.file.bytes)
       if isRight && isSigned { return nil }
       let members = Set(successor.policy.groups[record.group] ?? [])
       var readers: Set<Fingerprint> = []
@@ -137,10 +100,24 @@ struct Reencryption: Sendable {
       } catch {
         throw .engine(error, record.reference)
       }
+      let obstacle = isRight ? nil : unusable.first { $0.groups.contains(record.group) }
       return Outdated(
-        verified: verified, needsEncryption: !isRight, lacksReaders: !readers.isSuperset(of: members),
-        hasOtherReaders: hasOtherReaders, isSigned: isSigned, copy: copy)
+        verified: verified, needsEncryption: !isRight && obstacle == nil,
+        lacksReaders: !readers.isSuperset(of: members), hasOtherReaders: hasOtherReaders, isSigned: isSigned,
+        losesSignature: isByMember && !isSigned, waitsFor: obstacle.map { ($0.person, $0.problem) },
+        copy: copy)
     }.compactMap { $0 }
+  }
+
+  /// Refuses to give an item to new readers while it cannot be encrypted to another member of its group.
+  ///
+  /// - Throws: `KeyringError.team` with `unusableKey` or `keyEnded`.
+  func requireEncryption(of items: [Outdated]) throws(KeyringError) {
+    for item in items where item.lacksReaders {
+      guard let (person, problem) = item.waitsFor else { continue }
+      throw ItemEncryptor(keyring: successor).failure(
+        .unusableKey(person, problem), group: item.record.group, item: nil)
+    }
   }
 
   /// Returns the records that the new key file of their signer makes invalid: it revokes the subkey that signed, for a
@@ -306,7 +283,7 @@ struct Reencryption: Sendable {
   ) throws(KeyringError) -> Int {
     // An item that is added concurrently has to be re-encrypted as well.
     changes.dependOnSearch()
-    let all = try outdated(in: groups).filter { addsReaders || !$0.lacksReaders }
+    let all = try outdated(in: groups).filter { $0.isDue && (addsReaders || !$0.lacksReaders) }
     let prepared = try complete(pieces, for: all)
     // A copy is removed only if the one that replaces it is written.
     let duplicates = Set(prepared.values.flatMap(\.duplicates))

@@ -14,6 +14,8 @@ package struct RotationList: Equatable, Sendable {
       case left(Timestamp)
       /// The person is not in the item's group.
       case notInGroup
+      /// The subkey is one of a member who has revoked it as compromised, so a thief may have it.
+      case compromised
       /// No member has this key.
       case unknownKey
     }
@@ -76,14 +78,16 @@ package struct RotationList: Equatable, Sendable {
   ///   - owners: The owners of the keys by id. An id with several owners counts for each of them, because anyone can
   ///     bind another person's key to their own.
   ///   - policy: The current policy.
+  ///   - compromised: The subkeys that their owners have revoked as compromised.
   package init(
-    of items: [ItemRecord], readers: AccessHistory, owners: [KeyID: [Fingerprint]], policy: Policy
+    of items: [ItemRecord], readers: AccessHistory, owners: [KeyID: [Fingerprint]], policy: Policy,
+    compromised: Set<KeyID> = []
   ) {
     gaps = readers.gaps
     if readers.skipped > 0 { gaps.insert(.tooLarge(readers.skipped)) }
     if readers.badRecords > 0 { gaps.insert(.badRecords(readers.badRecords)) }
     if !readers.unverifiedPlaces.isEmpty { gaps.insert(.unverified(readers.unverifiedPlaces.count)) }
-    var judge = Judge(owners: owners, policy: policy)
+    var judge = Judge(owners: owners, policy: policy, compromised: compromised)
     for record in items {
       let strangers = judge.strangers(among: readers.keys(of: record.revision), to: record.group)
       if !strangers.isEmpty { entries.append(Entry(record, strangers, policy, isDeleted: false)) }
@@ -177,6 +181,7 @@ extension RotationList.State {
 private struct Judge {
   let owners: [KeyID: [Fingerprint]]
   let policy: Policy
+  let compromised: Set<KeyID>
   /// A cache of the results, because most items have the same readers.
   private var known: [Question: [RotationList.Reader]] = [:]
 
@@ -185,7 +190,9 @@ private struct Judge {
     let group: String?
   }
 
-  init(owners: [KeyID: [Fingerprint]], policy: Policy) { (self.owners, self.policy) = (owners, policy) }
+  init(owners: [KeyID: [Fingerprint]], policy: Policy, compromised: Set<KeyID>) {
+    (self.owners, self.policy, self.compromised) = (owners, policy, compromised)
+  }
 
   /// Returns the readers who are not allowed to read a secret today.
   ///
@@ -205,17 +212,28 @@ private struct Judge {
     for id in question.ids {
       let owners = owners[id] ?? []
       if owners.isEmpty { unknown.append(id) }
-      for person in owners where !(members.contains(person) && policy.isMember(person)) {
+      for person in owners where compromised.contains(id) || !mayRead(person, members) {
         people[person, default: []].insert(id)
       }
     }
     let named = people.sorted { $0.key < $1.key }.map { person, keys in
-      RotationList.Reader(
-        person: person, keys: keys,
-        reason: policy.people[person]?.removed.map { .left($0) } ?? .notInGroup)
+      RotationList.Reader(person: person, keys: keys, reason: reason(of: person, members))
     }
     return named
       + unknown.sorted().map { RotationList.Reader(person: nil, keys: [$0], reason: .unknownKey) }
+  }
+
+  /// Returns true if a person may read a secret today, also with a key that replaces an older one.
+  private func mayRead(_ person: Fingerprint, _ members: Set<Fingerprint>) -> Bool {
+    let newest = policy.newestKey(of: person)
+    return members.contains(newest) && policy.isMember(newest)
+  }
+
+  private func reason(
+    of person: Fingerprint, _ members: Set<Fingerprint>
+  ) -> RotationList.Reader.Reason {
+    if mayRead(person, members) { return .compromised }
+    return policy.people[person]?.removed.map { .left($0) } ?? .notInGroup
   }
 }
 
@@ -229,6 +247,18 @@ extension Keyring {
   package func rotationList(of items: [ItemRecord], _ readers: AccessHistory) throws(KeyringError)
     -> RotationList
   {
-    RotationList(of: items, readers: readers, owners: try owners(of: readers.allKeys), policy: policy)
+    RotationList(
+      of: items, readers: readers, owners: try owners(of: readers.allKeys), policy: policy,
+      compromised: try compromisedSubkeys())
+  }
+
+  /// Returns the subkeys that members have revoked as compromised, or without a reason.
+  private func compromisedSubkeys() throws(KeyringError) -> Set<KeyID> {
+    do throws(EngineError) {
+      let subkeys = try engine.publicKeys().flatMap(\.subkeys)
+      return Set(subkeys.filter { $0.revocation?.isHard ?? false }.map(\.keyID))
+    } catch {
+      throw .engine(error, nil)
+    }
   }
 }

@@ -12,8 +12,15 @@ public struct TeamChange: Sendable {
   /// The items that this user signs anew, because their signer has left the group, or because a new key file makes the
   /// signature invalid.
   public var resignedItems: [ItemRecord] { outdated.filter { !$0.isSigned }.map(\.record) }
+  /// Those whose signatures a new key file makes invalid, because it revokes the subkey that made them as compromised.
+  /// The user should check them.
+  package var invalidatedItems: [ItemRecord] {
+    outdated.filter { $0.losesSignature && $0.copy == nil }.map(\.record)
+  }
   let outdated: [Reencryption.Outdated]
   let newKeys: [Fingerprint: [UInt8]]
+  /// The number of items that keep their recipients until the key of a member is renewed, or the member is removed.
+  package let waiting: Int
 }
 
 /// An item that is encrypted to other recipients than the members of its group, and stays so until the user requests
@@ -40,7 +47,7 @@ extension Keyring {
     _ edits: [PolicyEdit], newKeys: [Fingerprint: [UInt8]] = [:], force: Bool = false
   ) throws(KeyringError) -> TeamChange {
     try requireTrust()
-    guard policy.admins.contains(trusted.signer) else { throw .team(.notAnAdmin) }
+    guard try isAdmin() else { throw .team(.notAnAdmin) }
     let next: Policy
     do throws(PolicyError) {
       let digest = ContentDigest(of: policy.encode())
@@ -51,8 +58,12 @@ extension Keyring {
     let successor = try successor(with: next, newKeys: newKeys)
     let records = try verifiedRecords()
     try TeamRules(keyring: self, successor: successor).check(records, force: force)
-    let outdated = try Reencryption(keyring: self, successor: successor).outdated(among: records)
-    return TeamChange(before: policy, after: next, outdated: outdated, newKeys: newKeys)
+    let reencryption = Reencryption(keyring: self, successor: successor)
+    let outdated = try reencryption.outdated(among: records)
+    try reencryption.requireEncryption(of: outdated)
+    return TeamChange(
+      before: policy, after: next, outdated: outdated.filter(\.isDue), newKeys: newKeys,
+      waiting: outdated.count { $0.waitsFor != nil })
   }
 
   /// Applies a change to the people and groups. It re-encrypts the affected items with new session keys, and writes
@@ -77,10 +88,14 @@ extension Keyring {
     let successor = try successor(with: change.after, newKeys: change.newKeys)
     let bytes = change.after.encode()
     let signature: [UInt8]
+    let signer = try policySigner(for: change.after)
     do {
       // The new keys are used, because the signer may have renewed an expired key.
-      signature = try successor.engine.signDetached(bytes, signer: trusted.signer)
+      signature = try successor.engine.signDetached(bytes, signer: signer)
     } catch {
+      if case .unusableKey = error, let obstacle = successor.obstacle(of: signer, group: nil) {
+        throw .team(.keyEnded(obstacle))
+      }
       throw .engine(error, nil)
     }
     let step = PolicyStep(bytes: bytes, signature: signature, keys: change.newKeys)
@@ -99,7 +114,7 @@ extension Keyring {
     // change on top of this one.
     do {
       _ = try PinStore(base: host.stateBase, keyring: policy.keyring).write(
-        policy: change.after, bytes: bytes, keys: successor.trusted.keys, signer: trusted.signer,
+        policy: change.after, bytes: bytes, keys: successor.trusted.keys, signer: successor.trusted.signer,
         replacing: trusted.pin)
     } catch {
       // The policy is stored, and this machine accepts it when it opens the store.
@@ -136,7 +151,7 @@ extension Keyring {
 
   private func signPolicyAgain(subject: String) throws(KeyringError) -> Keyring {
     try requireTrust()
-    guard policy.admins.contains(trusted.signer) else { throw .team(.notAnAdmin) }
+    guard try isAdmin() else { throw .team(.notAnAdmin) }
     let next: Policy
     do throws(PolicyError) {
       next = try policy.successor(by: [], previous: ContentDigest(of: policy.encode()), at: host.clock())
@@ -144,7 +159,7 @@ extension Keyring {
       throw .team(.invalid(error))
     }
     return try make(
-      TeamChange(before: policy, after: next, outdated: [], newKeys: [:]), subject: subject)
+      TeamChange(before: policy, after: next, outdated: [], newKeys: [:], waiting: 0), subject: subject)
   }
 
   /// Returns the items whose recipients are not exactly the members of their groups.
@@ -214,7 +229,9 @@ extension Keyring {
     try requireTrust()
     let resealing = Reencryption(keyring: self, successor: self)
     // Items that only need a new signature are not changed here.
-    let outdated = try resealing.outdated(in: groups).filter(\.needsEncryption)
+    let all = try resealing.outdated(in: groups)
+    if addsReaders { try resealing.requireEncryption(of: all) }
+    let outdated = all.filter(\.needsEncryption)
     let items = outdated.filter { addsReaders || !$0.lacksReaders }
     let waiting =
       addsReaders
@@ -245,7 +262,8 @@ extension Keyring {
     guard keys.values.reduce(0, { $0 + $1.count }) <= StoreLayout.keyFilesLimit else {
       throw .team(.keyFilesTooLarge(limit: StoreLayout.keyFilesLimit))
     }
-    let trusted = TrustedPolicy(policy: next, signer: trusted.signer, keys: keys)
+    let signer = engine.preferred(trusted.signer, in: next)
+    let trusted = TrustedPolicy(policy: next, signer: signer, keys: keys)
     return Keyring(tree: tree, trusted: trusted, engine: engine.with(keys: keys), host: host)
   }
 }
@@ -274,12 +292,17 @@ struct TeamRules {
       if members.isEmpty, count > 0 { throw .team(.lastReader(group: group, items: count)) }
     }
     try checkSubkeys()
+    if force { return }
+    // A user with several keys in the policy keeps what any of them may do.
     let me = keyring.trusted.signer
-    let lost = old.groups(of: me).filter { group in
-      new.groups[group].map { !$0.contains(me) } ?? false
+    let isSame = new.admins.contains(me) && Set(new.groups(of: me)).isSuperset(of: old.groups(of: me))
+    let own = isSame ? [me] : Set(try keyring.ownPeople()).union(try successor.ownPeople()).union([me])
+    let lost = Set(own.flatMap(old.groups(of:))).filter { group in
+      new.groups[group].map { own.isDisjoint(with: $0) } ?? false
     }
-    let losesRole = !new.admins.contains(me)
-    guard force || (lost.isEmpty && !losesRole) else { throw .team(.losesOwnAccess(groups: lost)) }
+    guard lost.isEmpty, !own.isDisjoint(with: new.admins) else {
+      throw .team(.losesOwnAccess(groups: lost.sorted { $0.precedesInBytes($1) }))
+    }
   }
 
   /// Refuses a new key file with a subkey of another person, removed people included: their signatures in the history

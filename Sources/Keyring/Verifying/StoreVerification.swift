@@ -65,10 +65,13 @@ extension Keyring {
     result.items = report.items
     let findings = try namingChanges(in: report.findings)
     let adoptable = try adoptablePaths(among: findings)
-    result.findings = findings.filter { !adoptable.contains($0.path) } + keyFiles
+    result.findings =
+      findings.filter { !adoptable.contains($0.path) && !$0.kind.isOfKeyThatEnded } + keyFiles
     result.findings.sort { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
     // A push by a phone app must not be refused, and nothing uses these files before a member has adopted them.
-    result.warnings = findings.filter { adoptable.contains($0.path) } + (try keyWarnings())
+    // A key that has expired or was revoked makes no item and no policy invalid.
+    result.warnings =
+      findings.filter { adoptable.contains($0.path) || $0.kind.isOfKeyThatEnded } + (try keyWarnings())
     return result
   }
 
@@ -130,14 +133,9 @@ extension Keyring {
 
   private func keyWarnings() throws(KeyringError) -> [Finding] {
     let now = host.clock()
-    let soon = now.microseconds + StoreVerification.notice
-    do throws(EngineError) {
-      return try engine.publicKeys().compactMap { key in
-        guard let end = key.lastDay, end > now, end.microseconds <= soon else { return nil }
-        return Finding(StoreLayout.keyFile(key.fingerprint), .keyEnds(key.fingerprint, end))
-      }
-    } catch {
-      throw .engine(error, nil)
+    let soon = Timestamp(microseconds: now.microseconds + StoreVerification.notice)
+    return ends(before: soon, of: try publicKeys()).filter { $0.end > now }.map { person, end in
+      Finding(StoreLayout.keyFile(person), .keyEnds(person, end))
     }
   }
 }

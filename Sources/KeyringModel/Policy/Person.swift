@@ -18,6 +18,9 @@ public struct Person: Sendable {
   public var added: Timestamp
   /// The time when the person was removed; nil for a member.
   public var removed: Timestamp?
+  /// The entry with the new key of the same person; nil unless the person was removed because that key replaces this one.
+  /// What this key could decrypt, the person may still read.
+  public var replacedBy: Fingerprint?
   /// The digest of the person's key file. With it, the signature of the policy also covers the key file. Nil in a
   /// policy from before digests were stored.
   public var key: ContentDigest?
@@ -27,13 +30,14 @@ public struct Person: Sendable {
 
   /// Makes an entry from its parts.
   public init(
-    name: String, role: Role, added: Timestamp, removed: Timestamp? = nil, key: ContentDigest? = nil,
-    encryptTo: [Fingerprint]
+    name: String, role: Role, added: Timestamp, removed: Timestamp? = nil, replacedBy: Fingerprint? = nil,
+    key: ContentDigest? = nil, encryptTo: [Fingerprint]
   ) {
     self.name = name
     self.role = role
     self.added = added
     self.removed = removed
+    self.replacedBy = replacedBy
     self.key = key
     self.encryptTo = encryptTo
   }
@@ -44,7 +48,7 @@ extension Person: Equatable {
   public static func == (left: Person, right: Person) -> Bool {
     left.name.hasSameBytes(as: right.name) && left.role == right.role && left.added == right.added
       && left.removed == right.removed && left.key == right.key
-      && Set(left.encryptTo) == Set(right.encryptTo)
+      && left.replacedBy == right.replacedBy && Set(left.encryptTo) == Set(right.encryptTo)
   }
 }
 
@@ -57,6 +61,7 @@ extension Person {
       JSONMember("encryptTo", PolicyFields.json(of: encryptTo)),
     ]
     if let removed { members.append(JSONMember("removed", .string(removed.rfc3339))) }
+    if let replacedBy { members.append(JSONMember("replacedBy", .string(replacedBy.text))) }
     if let key { members.append(JSONMember("key", .string(key.base64url))) }
     return .object(members)
   }
@@ -72,6 +77,10 @@ extension Person {
     if let text = try fields.takeOptionalString("removed") {
       guard let moment = Timestamp(rfc3339: text) else { throw .invalid("removed") }
       removed = moment
+    }
+    if let text = try fields.takeOptionalString("replacedBy") {
+      guard let fingerprint = Fingerprint(text) else { throw .invalid("replacedBy") }
+      replacedBy = fingerprint
     }
     if let text = try fields.takeOptionalString("key") {
       guard let digest = ContentDigest(base64url: text) else { throw .invalid("key") }

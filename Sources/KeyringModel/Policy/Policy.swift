@@ -60,6 +60,9 @@ public struct Policy: Equatable, Sendable {
     for (fingerprint, person) in people {
       guard !person.name.isEmpty else { throw .unnamedPerson(fingerprint) }
       if let removed = person.removed, removed < person.added { throw .invalid("removed") }
+      if let next = person.replacedBy, person.removed == nil || next == fingerprint || people[next] == nil {
+        throw .invalid("replacedBy")
+      }
       if person.encryptTo.isEmpty { throw .noEncryptionSubkey(fingerprint) }
     }
     if let subkey = sharedSubkey { throw .sharedSubkey(subkey) }

@@ -9,6 +9,8 @@ public enum PolicyEdit: Equatable, Sendable {
     Fingerprint, name: String, role: Person.Role, key: ContentDigest, encryptTo: [Fingerprint])
   /// Removes a person from the keyring and from all of its groups.
   case remove(Fingerprint)
+  /// Removes a person whose key was replaced by that of another entry.
+  case replace(Fingerprint, by: Fingerprint)
   /// Changes a person's role.
   case role(Fingerprint, Person.Role)
   /// Replaces a person's key file with another one of the same key.
@@ -66,6 +68,10 @@ extension Policy {
       guard let person = people[fingerprint], person.removed == nil else { return }
       people[fingerprint]?.removed = max(now, person.added)
       for group in groups.keys { groups[group]?.removeAll { $0 == fingerprint } }
+    case .replace(let fingerprint, let next):
+      let isMember = isMember(fingerprint)
+      apply(.remove(fingerprint), at: now)
+      if isMember { people[fingerprint]?.replacedBy = next }
     case .role(let fingerprint, let role): people[fingerprint]?.role = role
     case .key(let fingerprint, let digest): people[fingerprint]?.key = digest
     case .name(let fingerprint, let name): people[fingerprint]?.name = name
@@ -97,7 +103,8 @@ extension Policy {
         edits.append(
           .add(
             fingerprint, name: person.name, role: person.role, key: key, encryptTo: person.encryptTo))
-      case (true, false): edits.append(.remove(fingerprint))
+      case (true, false):
+        edits.append(person.replacedBy.map { .replace(fingerprint, by: $0) } ?? .remove(fingerprint))
       case (true, true):
         if let old { edits += Self.edits(of: fingerprint, from: old, to: person) }
       case (false, false): break
@@ -143,6 +150,20 @@ extension Policy {
   /// Returns true if a person is a current member of the keyring.
   public func isMember(_ fingerprint: Fingerprint) -> Bool {
     people[fingerprint].map { $0.removed == nil } ?? false
+  }
+
+  /// Returns the entry of the same person with the newest key.
+  ///
+  /// - Parameter fingerprint: The key of a person.
+  /// - Returns: The same fingerprint unless other keys have replaced it.
+  package func newestKey(of fingerprint: Fingerprint) -> Fingerprint {
+    var newest = fingerprint
+    // A policy could name entries in a circle.
+    for _ in people {
+      guard let next = people[newest]?.replacedBy else { break }
+      newest = next
+    }
+    return newest
   }
 
   /// Returns true if a person is in at least one of the groups.

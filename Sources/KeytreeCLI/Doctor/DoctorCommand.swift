@@ -107,7 +107,9 @@ enum DoctorCommand: Command {
       let report = ErrorReport(error, item: nil)
       return [.failed("gpg", report, advice: GnuPGExamination.advice(error))] + store.diagnoses
     }
-    let keys = KeyExamination(own: own, now: host.clock())
+    // The listing has just succeeded; without the places of the secrets the lines about subkeys say less.
+    let secrets = ((try? user.secretSubkeys()) ?? [:]).values.reduce(into: [:]) { $0.merge($1) { $1 } }
+    let keys = KeyExamination(own: own, now: host.clock(), secrets: secrets)
     let mayAsk = !call.globals.noInput && call.console.inputIsTerminal
     if let keyring = store.keyring, let before {
       var (tried, time) = (EngineStatistics(), nil as Duration?)

@@ -8,6 +8,8 @@ struct KeyExamination {
   /// The keys in the user's own keyring that have a secret key.
   let own: [PublicKey]
   let now: Timestamp
+  /// The places of the secrets of the user's own subkeys.
+  var secrets: [Fingerprint: SecretPlace] = [:]
 
   /// Returns the diagnoses of the keys in a policy.
   ///
@@ -29,7 +31,9 @@ struct KeyExamination {
       let file = "\(path)/keys/\(fingerprint.text).asc"
       if let advice = problems[fingerprint]?.upgradeHint, let problem = problems[fingerprint] {
         list.append(.wrong("key", "\(name): \(problem.message)", advice: advice))
-      } else if let diagnosis = problem(key, ring[fingerprint], name, isMe: isMe, file: file) {
+      } else if let diagnosis = problem(
+        key, ring[fingerprint], person.encryptTo, name, isMe: isMe, file: file)
+      {
         list.append(diagnosis)
       } else if isMe, !own.contains(where: { $0.fingerprint == fingerprint }) {
         list.append(
@@ -37,10 +41,40 @@ struct KeyExamination {
             "key", "\(name): its secret key is not available",
             advice: "import it from your other machine (`gpg --export-secret-keys`)"))
       } else {
-        list.append(lifetime(of: key, name))
+        list.append(lifetime(of: key, listed: person.encryptTo, name))
       }
+      if let key, let inRing = ring[fingerprint] {
+        let news = inRing.news(since: key)
+        if !news.isEmpty {
+          list.append(
+            .note(
+              "key", "\(name) has changed in your GnuPG keyring: \(news.joined(separator: "; "))",
+              advice: "`keytree group refresh` imports it"))
+        }
+      }
+      if let key, isMe { list += subkeys(of: key, listed: person.encryptTo) }
     }
     return list
+  }
+
+  /// Returns a line for the signing subkey of the user's own key, and one for each subkey that items are encrypted to.
+  private func subkeys(of key: PublicKey, listed: [Fingerprint]) -> [Diagnosis] {
+    var lines: [Diagnosis] = []
+    if let signing = key.subkey(for: .sign, at: now) { lines.append(line("signing", signing)) }
+    return lines
+      + key.subkeys.filter { listed.contains($0.fingerprint) }.map { line("encryption", $0) }
+  }
+
+  private func line(_ use: String, _ subkey: PublicKey.Subkey) -> Diagnosis {
+    let place =
+      switch secrets[subkey.fingerprint] {
+      case .here: "its secret is here"
+      case .onCard: "its secret is on a card"
+      case .elsewhere, nil: "its secret is elsewhere"
+      }
+    let end =
+      subkey.expires.map { $0 <= now ? "expired \($0.day)" : "expires \($0.day)" } ?? "does not expire"
+    return .ok(use, "subkey \(subkey.keyID.text), \(end); \(place)")
   }
 
   /// The diagnoses of the user's own keys, if no store exists.
@@ -53,7 +87,7 @@ struct KeyExamination {
     let list = own.map { key -> Diagnosis in
       let name = "\(key.fingerprint.text)  \(key.userIDs.first ?? "")"
       guard let problem = key.problem(for: .encrypt, at: now) ?? key.problem(for: .sign, at: now) else {
-        return lifetime(of: key, name)
+        return lifetime(of: key, listed: nil, name)
       }
       return .note("key", "\(name): \(problem.message)")
     }
@@ -73,7 +107,7 @@ struct KeyExamination {
   }
 
   private func problem(
-    _ key: PublicKey?, _ inRing: PublicKey?, _ name: String, isMe: Bool, file: String
+    _ key: PublicKey?, _ inRing: PublicKey?, _ listed: [Fingerprint], _ name: String, isMe: Bool, file: String
   ) -> Diagnosis? {
     guard let key else {
       return .wrong(
@@ -92,7 +126,7 @@ struct KeyExamination {
           "key", "\(name): \(stored.message) in the store, but not in your keyring",
           advice: "`keytree group refresh` imports it")
       }
-      return .wrong("key", "\(name): \(stored.message)", advice: advice(stored, key.fingerprint, mine, file))
+      return .wrong("key", "\(name): \(stored.message)", advice: advice(stored, key, listed, mine, file))
     }
     switch known {
     case nil, .missing: return nil
@@ -105,18 +139,20 @@ struct KeyExamination {
     case let problem?:
       return .wrong(
         "key", "\(name): \(problem.message) in your keyring, but not yet in the store",
-        advice: advice(problem, key.fingerprint, mine, file))
+        advice: advice(problem, inRing ?? key, listed, mine, file))
     }
   }
 
   private func advice(
-    _ problem: KeyProblem, _ fingerprint: Fingerprint, _ isMine: Bool, _ file: String
+    _ problem: KeyProblem, _ key: PublicKey, _ listed: [Fingerprint], _ isMine: Bool, _ file: String
   ) -> String {
-    switch problem {
+    let fingerprint = key.fingerprint
+    return switch problem {
     case .expired:
       isMine
-        ? "\(fingerprint.extensionCommands) extends it; then `keytree group refresh` imports it"
-        : "its owner extends it with \(fingerprint.extensionCommands); then `keytree group refresh KEYFILE` imports it"
+        ? "\(key.extensionCommands(listed: listed, at: now)) extends it; then `keytree group refresh` imports it"
+        : "its owner extends it with \(key.extensionCommands(listed: listed, at: now)); then `keytree group refresh "
+          + "KEYFILE` imports it"
     case .fromFuture: ErrorReport.clockHint
     case .revoked: "ask for the key that replaces it"
     case .disabled: "`gpg --edit-key \(fingerprint.text) enable save` enables it"
@@ -133,8 +169,10 @@ struct KeyExamination {
     }
   }
 
-  private func lifetime(of key: PublicKey?, _ name: String) -> Diagnosis {
-    guard let end = key?.lastDay else { return .ok("key", "\(name), does not expire") }
+  private func lifetime(of key: PublicKey?, listed: [Fingerprint]?, _ name: String) -> Diagnosis {
+    guard let key, let end = listed.map(key.end(listed:)) ?? key.lastDay else {
+      return .ok("key", "\(name), does not expire")
+    }
     let days = (end.microseconds - now.microseconds) / (86_400 * 1_000_000)
     guard end.microseconds - now.microseconds <= StoreVerification.notice else {
       return .ok("key", "\(name), expires \(end.day)")

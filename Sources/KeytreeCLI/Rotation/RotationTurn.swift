@@ -38,7 +38,7 @@ struct RotationTurn {
       !pending.contains { $0.item == entry.record.id && $0.replaced == entry.record.revision }
     }
     for (number, entry) in open.enumerated() {
-      guard canChange(entry, in: keyring) else { continue }
+      guard try canChange(entry, in: keyring) else { continue }
       switch try turn(entry, keyring, settlement) {
       case .skipped: continue
       case .stopped: return .done
@@ -64,10 +64,9 @@ struct RotationTurn {
   }
 
   /// Returns true if this user can change an entry; otherwise reports why not.
-  private func canChange(_ entry: RotationList.Entry, in keyring: Keyring) -> Bool {
+  private func canChange(_ entry: RotationList.Entry, in keyring: Keyring) throws -> Bool {
     let name = entry.record.reference.text
-    let members = keyring.policy.groups[entry.record.group] ?? []
-    if members.contains(keyring.ownFingerprint) { return true }
+    if try keyring.ownGroups().contains(entry.record.group) { return true }
     console.complain("You cannot change \(name): you are not in group \(entry.record.group).")
     return false
   }

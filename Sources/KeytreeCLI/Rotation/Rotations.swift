@@ -130,6 +130,7 @@ extension RotationList.Reader {
     switch reason {
     case .left(let time): return "\(name), who left on \(time.day)"
     case .notInGroup: return "\(name), who is not in group \(group)"
+    case .compromised: return "\(name), who has revoked a subkey that it was encrypted to"
     case .unknownKey: return name
     }
   }
@@ -146,6 +147,7 @@ extension RotationList.Reader {
       members.append(JSONMember("left", .string(time.rfc3339)))
       members.append(JSONMember("reason", .string("left")))
     case .notInGroup: members.append(JSONMember("reason", .string("notInGroup")))
+    case .compromised: members.append(JSONMember("reason", .string("compromised")))
     case .unknownKey: members.append(JSONMember("reason", .string("unknownKey")))
     }
     return .object(members)

@@ -29,7 +29,7 @@ enum InitCommand: Command {
       "A repository can contain only one store. If it already contains a store, another one is refused; `--no-git` "
         + "creates it without a history.",
     ],
-    options: [key, noGit],
+    options: [key, GroupCommand.encryptTo, noGit],
     examples: [
       Example("keytree init", "creates the store in the default folder"),
       Example(
@@ -43,7 +43,9 @@ enum InitCommand: Command {
     try refuseExisting(path, host)
     if !call.arguments.has(noGit) { try call.refuseSecondStore(path) }
     let owner = try owner(call, host)
-    let store = try Keyring.prepare(at: path, owner: owner.fingerprint, host: host)
+    let choice = try encryptionChoice(of: owner.fingerprint, call, host)
+    let store = try Keyring.prepare(
+      at: path, owner: owner.fingerprint, encryptTo: choice?.subkeys ?? [], host: host)
     // Before the policy is written: an existing store then has its history, even if this command is interrupted.
     let lines = try makeHistory(call, path)
     let keyring: Keyring = try store.finish()
@@ -58,11 +60,25 @@ enum InitCommand: Command {
     call.console.say("Created the store \(path).")
     call.console.say("Its owner is \(show(owner)).")
     for line in lines { call.console.say(line) }
+    if let choice { call.tellSkipped(choice) }
     let program = call.globals.store == nil ? "keytree" : "keytree --store \(path)"
     call.console.say(
       "hint: `\(program) add github.com/alice` stores a password; `\(program) get github.com/alice` prints it."
     )
     return .done
+  }
+
+  /// Returns the subkeys of the owner's key to encrypt to; nil if none is valid, which creating the store reports.
+  private static func encryptionChoice(
+    of owner: Fingerprint, _ call: CommandCall, _ host: HostContext
+  ) throws -> EncryptionChoice? {
+    let key: PublicKey?
+    do {
+      key = try UserKeyring(locations: host.engineLocations).publicKey(owner)
+    } catch {
+      throw KeyringError.engine(error, nil)
+    }
+    return try key.flatMap { try call.encryptionChoice(of: $0, secrets: try call.secretSubkeys()[owner]) }
   }
 
   /// Creates a repository for the store, unless `--no-git` was given.
@@ -117,7 +133,7 @@ enum InitCommand: Command {
     if candidates.count == 1, let only = expired.first, let problem = only.problem {
       throw CommandError.other(
         .recipientUnusable, message: "cannot use the key \(show(only)): \(problem.message)",
-        hint: "\(only.fingerprint.extensionCommands) extends it; then run the command again")
+        hint: "\(only.key.extensionCommands(at: host.clock())) extends it; then run the command again")
     }
     // If the one matching key cannot be used, its own reason is the answer.
     if name != nil, candidates.count == 1, let only = candidates.first, let problem = only.problem {

@@ -18,6 +18,8 @@ struct StoreStatus {
   private let expiring: [(fingerprint: Fingerprint, expires: Timestamp)]
   private var foreignFiles: [ForeignFileEntry] = []
   private let history: HistoryFacts
+  /// The changes of the user's own key that their GnuPG keyring has and the store lacks.
+  private let news: [String]
   let statistics: SearchStatistics
 
   init(_ call: CommandCall) throws {
@@ -42,10 +44,20 @@ struct StoreStatus {
       distrust = reason
     }
     let soon = Timestamp(microseconds: host.clock().microseconds + StoreVerification.notice)
-    expiring = (keyring?.rememberedKeys() ?? []).compactMap { key in
-      guard let expires = key.lastDay, expires <= soon else { return nil }
-      return (key.fingerprint, expires)
-    }
+    news = keyring.map { Self.news(of: $0, host) } ?? []
+    expiring =
+      keyring.map { keyring in
+        keyring.ends(before: soon, of: keyring.rememberedKeys()).map { ($0.person, $0.end) }
+      } ?? []
+  }
+
+  private static func news(of keyring: Keyring, _ host: HostContext) -> [String] {
+    let me = keyring.ownFingerprint
+    // `doctor` reports a keyring that cannot be read, and the status does not depend on it.
+    guard let stored = keyring.rememberedKeys().first(where: { $0.fingerprint == me }),
+      let own = try? UserKeyring(locations: host.engineLocations).publicKey(me)
+    else { return [] }
+    return own.news(since: stored)
   }
 
   /// The facts as aligned lines of text.
@@ -69,6 +81,12 @@ struct StoreStatus {
     keyring?.policy.addFacts(to: &list, me: keyring?.ownFingerprint)
     for (fingerprint, expires) in expiring {
       list.add("expires", "\(fingerprint.text)  \(name(fingerprint)), \(expires.day)")
+    }
+    if !news.isEmpty {
+      list.add(
+        "key",
+        "your key has changed in your GnuPG keyring: \(news.joined(separator: "; ")); `keytree group refresh` imports it"
+      )
     }
     for problem in damage.prefix(CommandCall.problemLimit) {
       list.add("damage", "\(problem.file): \(problem.problem.message)")
@@ -131,6 +149,7 @@ struct StoreStatus {
             ])
           })),
     ]
+    if !news.isEmpty { members.append(JSONMember("keyNews", .array(news.map { .string($0) }))) }
     if let distrust { members.append(JSONMember("distrust", .string(distrust.message))) }
     if let policy = keyring?.policy {
       members += [

@@ -12,7 +12,15 @@ enum GroupCommand: Command {
   static let member = OptionDeclaration("member", help: "make an admin an ordinary member")
   static let fingerprint = OptionDeclaration(
     "fingerprint", .required(ValueDeclaration("FPR", .text)),
-    help: "accept the key without a prompt if it has this fingerprint")
+    help: "accept the key, or its changes, without a prompt if it has this fingerprint", isRepeatable: true)
+  static let name = OptionDeclaration(
+    "name", .required(ValueDeclaration("NAME", .text)),
+    help: "the name of a person whose key has no user id, as `NAME <MAIL>`")
+  static let encryptTo = OptionDeclaration(
+    "encrypt-to", .required(ValueDeclaration("SUBKEY", .text)),
+    help: "encrypt items to this subkey of the key instead of the newest one", isRepeatable: true)
+  static let compromised = OptionDeclaration(
+    "compromised", help: "somebody else may have the old key: list the secrets that have to be changed")
   static let all = OptionDeclaration(
     "all", help: "remove the person from every group, and so from the keyring")
   static let force = OptionDeclaration("force", help: "continue even if you lose access yourself")
@@ -31,7 +39,7 @@ enum GroupCommand: Command {
       "A person who could read an item may have kept its secret: `keytree rotate status` lists the secrets that have "
         + "to be changed after a member has left.",
     ],
-    subcommands: [list, show, create, delete, add, remove, refresh, reseal],
+    subcommands: [list, show, create, delete, add, remove, refresh, replace, reseal],
     examples: [
       Example("keytree group add default bob.asc", "lets Bob read all items of the group"),
       Example("keytree group remove default bob@example.org", "removes Bob, and re-encrypts the items"),
@@ -57,7 +65,7 @@ enum GroupCommand: Command {
     exitCodes: changeCodes)
 
   private static let add = CommandDeclaration(
-    name: "add", summary: "add a person to a group",
+    name: "add", summary: "add people to a group",
     details: [
       "KEYFILE is a file with the person's public key. A fingerprint or a mail address selects a key in your own "
         + "GnuPG keyring, or a person who is already in the keyring. Compare the fingerprint with that person: anyone "
@@ -66,14 +74,16 @@ enum GroupCommand: Command {
         + "`--fingerprint` otherwise.",
       "With `--admin`, a person who is already in the group becomes an admin; with `--member`, an admin becomes an "
         + "ordinary member.",
+      "Items are encrypted to the newest valid subkey of the key; of your own key, to the newest one whose secret key "
+        + "is on this machine. `--encrypt-to` selects others, for example one for each device.",
     ],
     operands: [
       group,
       OperandDeclaration(
-        "KEYFILE|FPR|MAIL", .bytes, completion: .file,
-        help: "the key, its full fingerprint, or a mail address"),
+        "KEYFILE|FPR|MAIL", .bytes, count: .oneOrMore, completion: .file,
+        help: "the keys, as files, full fingerprints or mail addresses"),
     ],
-    options: [admin, member, fingerprint],
+    options: [admin, member, fingerprint, name, encryptTo],
     examples: [
       Example("keytree group add default bob.asc", "shows the fingerprint, and asks for confirmation"),
       Example(
@@ -105,16 +115,46 @@ enum GroupCommand: Command {
   private static let refresh = CommandDeclaration(
     name: "refresh", summary: "import renewed keys and keys with new subkeys",
     details: [
-      "Reads one file, or without an operand the keys of all members from your own GnuPG keyring. Only newer "
+      "Reads the given keys, or without an operand the keys of all members from your own GnuPG keyring. Only newer "
         + "information about the same keys is imported: an older file does not remove a revocation or a later "
-        + "expiration date."
+        + "expiration date. A key that cannot be used does not prevent the import of the others.",
+      "If a name changes, a subkey is revoked as compromised, or items are no longer encrypted to a subkey, the command "
+        + "asks for confirmation on a terminal, and requires `--fingerprint` for each such key otherwise. Records that "
+        + "a compromised subkey has signed are signed again with your key, and listed for review.",
+      "A member who is not an admin sees the changes, and what to send to an admin.",
     ],
     operands: [
       OperandDeclaration(
-        "KEYFILE|FPR", .bytes, count: .optional, completion: .file,
-        help: "one key (default: the keys of all members)")
+        "KEYFILE|FPR|MAIL", .bytes, count: .any, completion: .file,
+        help: "the keys (default: the keys of all members)")
     ],
-    examples: [Example("keytree group refresh bob.asc", "imports Bob's renewed key")],
+    options: [fingerprint, encryptTo],
+    examples: [
+      Example("keytree group refresh", "imports changes from your own GnuPG keyring"),
+      Example("keytree group refresh bob.asc", "imports Bob's renewed key"),
+    ],
+    exitCodes: changeCodes)
+
+  private static let replace = CommandDeclaration(
+    name: "replace", summary: "replace the key of a person by a new key",
+    details: [
+      "The new key gets the role and all groups of the old one, which is removed. The items are re-encrypted, and the "
+        + "records that the old key has signed are signed again. Replace your own key on the machine that has both "
+        + "secret keys, or ask an admin to do it.",
+      "The person stays a reader, so no secret has to be changed. With `--compromised`, `keytree rotate status` lists "
+        + "every secret that the old key could decrypt.",
+    ],
+    operands: [
+      OperandDeclaration("OLD", help: "the person, by the fingerprint or mail address of the old key"),
+      OperandDeclaration(
+        "NEW", .bytes, completion: .file, help: "the new key, as a file, full fingerprint or mail address"),
+    ],
+    options: [compromised, fingerprint, name, encryptTo],
+    examples: [
+      Example(
+        "keytree group replace B5F28C0DCD5A74569FA573FFB3B71ABCA803B25F bob-2026.asc",
+        "shows the new fingerprint, and asks for confirmation")
+    ],
     exitCodes: changeCodes)
 
   private static let reseal = CommandDeclaration(
@@ -133,23 +173,24 @@ enum GroupCommand: Command {
     defer { call.explain(keyring.engineStatistics) }
     switch subcommand {
     case "list": try GroupList(keyring).print(call)
-    case "show": try GroupList(keyring).printMembers(of: try name(call), call)
+    case "show": try GroupList(keyring).printMembers(of: try groupName(call), call)
     case "create": try GroupChange(call, keyring).create(try newName(call))
-    case "delete": try GroupChange(call, keyring).delete(try name(call))
-    case "add": try GroupChange(call, keyring).add(to: try name(call))
-    case "remove": try GroupChange(call, keyring).remove(from: try name(call))
-    case "refresh": try GroupChange(call, keyring).refresh()
+    case "delete": try GroupChange(call, keyring).delete(try groupName(call))
+    case "add": return try GroupChange(call, keyring).add(to: try groupName(call))
+    case "remove": try GroupChange(call, keyring).remove(from: try groupName(call))
+    case "refresh": return try KeyRefresh(call, keyring).run()
+    case "replace": try KeyReplacement(call, keyring).run()
     default: try GroupChange(call, keyring).reseal()
     }
     return .done
   }
 
-  private static func name(_ call: CommandCall) throws -> String {
+  private static func groupName(_ call: CommandCall) throws -> String {
     call.arguments.operand(0)?.text ?? ""
   }
 
   private static func newName(_ call: CommandCall) throws -> String {
-    let name = try name(call)
+    let name = try groupName(call)
     guard GroupName.isValid(name) else {
       throw call.misuse(.other("a group name consists of letters, digits, `.`, `_` and `-`"))
     }

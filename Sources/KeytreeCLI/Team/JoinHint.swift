@@ -36,7 +36,9 @@ enum JoinHint {
   /// Returns the mail address of a key if it names no other key of the user and is a plain word for a shell.
   private static func mail(of key: OwnKeys.Candidate, among keys: OwnKeys) -> String? {
     guard let mail = key.userIDs.first.map(PublicKey.address) else { return nil }
-    guard mail.shellWord == mail, mail.contains("@"), keys.matching(mail).count == 1 else { return nil }
+    guard mail.shellWord == mail, mail.contains("@"), keys.matchingExactly(mail).count == 1 else {
+      return nil
+    }
     return mail
   }
 }

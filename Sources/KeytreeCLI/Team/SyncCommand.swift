@@ -123,7 +123,8 @@ enum SyncCommand: Command {
     do {
       defer { progress.finish() }
       if try keyring.renewPassRecipients() { hasChanged = true }
-      let own = Set(keyring.policy.groups(of: keyring.ownFingerprint))
+      let own = try keyring.ownGroups()
+      try warnOfEndedKeys(in: own, keyring, call)
       let (count, waiting) = try keyring.removeUnauthorizedReaders(in: own) {
         progress.advance(to: $0, of: $1)
       }
@@ -152,6 +153,25 @@ enum SyncCommand: Command {
       call.console.complain(
         "hint: `keytree group reseal` re-encrypts items whose recipients are not the members of their groups")
       return (hasChanged, report.exitCode)
+    }
+  }
+
+  /// Warns once of each group to which nothing can be added, because the key of a member has expired or was revoked.
+  private static func warnOfEndedKeys(
+    in groups: Set<String>, _ keyring: Keyring, _ call: CommandCall
+  ) throws(KeyringError) {
+    for key in try keyring.unusableKeys(ofMembersOf: groups) {
+      let state: String
+      switch key.problem {
+      case .expired: state = "has expired"
+      case .revoked: state = "is revoked"
+      default: continue
+      }
+      for group in key.groups {
+        call.console.complain(
+          "keytree: warning: the key of \(keyring.policy.name(of: key.person)) \(state): nothing can be added to group "
+            + "\(ErrorReport.quote(group)) until it is renewed")
+      }
     }
   }
 

@@ -21,11 +21,11 @@ struct TeamPeople {
     if let fingerprint = Self.fingerprint(text) {
       found = keyring.policy.people[fingerprint] == nil ? [] : [fingerprint]
     } else {
-      let mail = text.lowercased()
-      let all = keyring.policy.people.filter { $0.value.hasMail(mail) }
+      let current = try people(withMail: text)
       // A removed person matches only if no current member does.
-      let current = all.filter { $0.value.removed == nil }
-      found = (current.isEmpty ? all : current).map(\.key).sorted()
+      found =
+        current.isEmpty
+        ? keyring.policy.people.filter { $0.value.hasMail(text.lowercased()) }.map(\.key).sorted() : current
     }
     guard let first = found.first else {
       throw CommandError.other(
@@ -38,16 +38,53 @@ struct TeamPeople {
     return first
   }
 
+  /// Returns the members with a mail address: in their name, or in another valid user id of their key. An address that is
+  /// in a revoked user id only selects nobody.
+  ///
+  /// - Parameter mail: The whole address, or a whole name. The case of letters is ignored.
+  func people(withMail mail: String) throws -> [Fingerprint] {
+    let mail = mail.lowercased()
+    var found = Set(keyring.policy.people.filter { $0.value.removed == nil && $0.value.hasMail(mail) }.keys)
+    guard Self.isMail(mail) else { return found.sorted() }
+    for key in try keyring.publicKeys() where keyring.policy.isMember(key.fingerprint) {
+      if key.userIDs.contains(where: { PublicKey.address(in: $0).hasSameBytes(as: mail) }) {
+        found.insert(key.fingerprint)
+      }
+    }
+    return found.sorted()
+  }
+
   /// Returns the member of the keyring with a mail address; nil if the word is not an address or no member has it.
   ///
+  /// - Parameter inKeyring: True to accept also an address that a member's key has only in the user's own GnuPG keyring.
   /// - Throws: `severalPeople`; `other` if a file has this name, too.
-  func memberWithMail(_ word: Word) throws -> Fingerprint? {
-    guard let mail = word.text, Self.isMail(mail),
-      keyring.policy.people.contains(where: { $0.value.removed == nil && $0.value.hasMail(mail.lowercased()) }
-      )
-    else { return nil }
+  func memberWithMail(_ word: Word, inKeyring: Bool = false) throws -> Fingerprint? {
+    guard let mail = word.text, Self.isMail(mail) else { return nil }
+    var found = try people(withMail: mail)
+    if found.isEmpty, inKeyring {
+      do {
+        found = try UserKeyring(locations: try call.host().engineLocations).publicKeys(withMail: mail)
+          .filter { !$0.isRevoked }.map(\.key.fingerprint).filter(keyring.policy.isMember)
+      } catch let error as EngineError {
+        throw KeyringError.engine(error, nil)
+      }
+    }
+    guard let first = found.first else { return nil }
     try refuseFile(named: mail)
-    return try member(mail)
+    return found.count == 1 ? first : try member(mail)
+  }
+
+  /// Returns true if the user has given the fingerprint of a person with `--fingerprint`.
+  ///
+  /// - Throws: A usage error if a value is not a fingerprint.
+  func isFingerprintGiven(_ person: Fingerprint) throws -> Bool {
+    let given = try call.arguments.values(GroupCommand.fingerprint).map { word in
+      guard let fingerprint = word.text.flatMap(Self.fingerprint) else {
+        throw call.misuse(.other("`--fingerprint` takes all 40 or 64 digits of a fingerprint"))
+      }
+      return fingerprint
+    }
+    return given.contains(person)
   }
 
   /// Returns a key from the user's own GnuPG keyring, or from a file.
@@ -61,17 +98,6 @@ struct TeamPeople {
     }
     let path = word.approximateText
     return try read([try Self.bytes(path)], nil, path, host)
-  }
-
-  /// Returns the key file of a person of the keyring, with the additions from a newer file.
-  ///
-  /// - Returns: nil if the newer file adds nothing.
-  func renewed(_ fingerprint: Fingerprint, by bytes: [UInt8], source: String) throws -> KeyFile? {
-    let host = try call.host()
-    guard let old = keyring.keyFile(of: fingerprint) else { return nil }
-    let before = try read([old], fingerprint, "the key file of \(fingerprint.text)", host)
-    let after = try read([old, bytes], fingerprint, source, host)
-    return before.key.isSame(as: after.key) ? nil : after
   }
 
   /// Returns the content of a key file.
@@ -91,7 +117,7 @@ struct TeamPeople {
 
   private func exported(_ fingerprint: Fingerprint, _ host: HostContext) throws -> [UInt8] {
     do {
-      return try UserKeyring(locations: host.engineLocations).exportMinimal(fingerprint)
+      return try UserKeyring(locations: host.engineLocations).export(fingerprint)
     } catch {
       throw KeyringError.engine(error, nil)
     }
@@ -118,12 +144,5 @@ extension Person {
   func hasMail(_ mail: String) -> Bool {
     let name = name.lowercased()
     return name == mail || name.hasSuffix("<\(mail)>")
-  }
-}
-
-extension PublicKey {
-  /// Returns true if another listing of the key is equal, whether or not it has a secret key.
-  func isSame(as other: PublicKey) -> Bool {
-    fingerprint == other.fingerprint && userIDs == other.userIDs && subkeys == other.subkeys
   }
 }

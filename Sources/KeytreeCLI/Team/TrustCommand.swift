@@ -70,8 +70,8 @@ enum TrustCommand: Command {
       throw noOwnKey(try OwnKeys(host: try call.host()), folder: isOtherStore ? path : nil)
     }
     if let expected { try check(trust, signedBy: expected) }
-    if !isAccepted {
-      if expected == nil, try !call.console.confirm("Accept these people on this machine") {
+    if !isAccepted || trust.changesSigner {
+      if !isAccepted, expected == nil, try !call.console.confirm("Accept these people on this machine") {
         throw TerminalError.cancelled(action: "nothing was accepted")
       }
       try trust.accept()

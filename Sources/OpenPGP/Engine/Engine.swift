@@ -116,6 +116,11 @@ package final class Engine: OpenPGPEngine {
     try home().table.keys.values.sorted { $0.fingerprint < $1.fingerprint }
   }
 
+  package func ownPeople() throws(EngineError) -> [Fingerprint] {
+    counter.processStarted()
+    return try UserKeyring(locations: locations).secretKeys().map(\.fingerprint)
+  }
+
   package func with(keys: [Fingerprint: [UInt8]]) -> any OpenPGPEngine {
     Engine(locations, keyringID, keys, interaction, acceptsForeignMessages, counter, cancellation)
   }

@@ -101,6 +101,12 @@ package protocol OpenPGPEngine: Sendable {
   /// - Throws: An engine error.
   func owners(of id: KeyID) throws(EngineError) -> [Fingerprint]
 
+  /// Lists the people whose secret keys this user has, usable or not.
+  ///
+  /// - Returns: The primary fingerprints; also of keys that are not known to the engine.
+  /// - Throws: An engine error.
+  func ownPeople() throws(EngineError) -> [Fingerprint]
+
   /// Lists the known keys, as GnuPG lists them.
   ///
   /// - Throws: An engine error.

@@ -47,8 +47,11 @@ package struct TemporaryHome: Sendable {
   ///   - base: The parent folder, absolute; created if it is missing. If its disk is full, a folder in memory is used.
   ///   - name: The start of the folder's name.
   ///   - searchPath: The search path for programs.
+  ///   - options: More lines of `gpg.conf`.
   /// - Throws: `unsafeEngine` when the folder cannot be created, or others can change it.
-  package init(withoutKeyIn base: String, name: String, searchPath: String) throws(EngineError) {
+  package init(
+    withoutKeyIn base: String, name: String, searchPath: String, options: [String] = []
+  ) throws(EngineError) {
     let base =
       FallbackFolders.isFull(base)
       ? FallbackFolders.inMemory.first { !FallbackFolders.isFull($0) } ?? base : base
@@ -58,8 +61,8 @@ package struct TemporaryHome: Sendable {
     hasAgent = false
     do throws(EngineError) {
       // If the clock is behind, gpg would otherwise find no key in a file.
-      let options = "no-autostart\nignore-time-conflict\nignore-valid-from\n"
-      try SmallFile.write(Array(options.utf8), to: home + "/gpg.conf")
+      let lines = ["no-autostart", "ignore-time-conflict", "ignore-valid-from"] + options
+      try SmallFile.write(Array(lines.map { "\($0)\n" }.joined().utf8), to: home + "/gpg.conf")
     } catch {
       remove()
       throw error

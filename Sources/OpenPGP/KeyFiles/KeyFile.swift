@@ -32,7 +32,7 @@ package struct KeyFile: Sendable {
   /// Reads files of one key, in a temporary GnuPG home.
   ///
   /// GnuPG merges several files: newer self-signatures win, and a revocation stays. So an older file beside a newer
-  /// one does not revert anything.
+  /// one does not revert anything. A file without a user id can be read after one with a user id of the same key.
   ///
   /// - Parameters:
   ///   - files: Armored or binary files, each with the same single key.
@@ -42,32 +42,82 @@ package struct KeyFile: Sendable {
   package init(
     reading files: [[UInt8]], expecting fingerprint: Fingerprint? = nil, locations: EngineLocations
   ) throws(Problem) {
-    guard !files.contains(where: Self.hasSecretKey) else { throw .secret }
-    let keys: [PublicKey]
+    let found = try Self.read(files, locations: locations)
+    guard let first = found.first else { throw Self.emptiness(of: files) }
+    guard found.count == 1 else { throw .several(found.map(\.key.fingerprint).sorted()) }
+    if let fingerprint, first.key.fingerprint != fingerprint { throw .other(first.key.fingerprint) }
+    try first.requireSize()
+    self = first
+  }
+
+  /// Reads the keys that a file changes or adds, merged onto known keys.
+  ///
+  /// - Parameters:
+  ///   - file: An armored or binary file with any number of keys.
+  ///   - known: The key files of known people, by fingerprint.
+  ///   - locations: The search path for programs, and the folder for the home.
+  /// - Returns: The known keys to which the file adds something, and the other keys in it, in GnuPG's order. If it has
+  ///   only known keys and adds nothing, both are empty.
+  /// - Throws: `empty` or `unreadable` if GnuPG finds no key in it; `secret`; `engine`, also with `unusableKey` for a key
+  ///   that is too large.
+  package static func merging(
+    _ file: [UInt8], onto known: [Fingerprint: [UInt8]], locations: EngineLocations
+  ) throws(Problem) -> (changed: [KeyFile], others: [KeyFile]) {
+    let files = known.sorted { $0.key < $1.key }.map(\.value)
+    let before = try read(files, locations: locations)
+    let after = try read(files + [file], locations: locations)
+    let old = Dictionary(before.map { ($0.key.fingerprint, $0.key) }) { first, _ in first }
+    let changed = after.filter { new in old[new.key.fingerprint].map { !$0.isSame(as: new.key) } ?? false }
+    let others = after.filter { old[$0.key.fingerprint] == nil }
+    if changed.isEmpty, others.isEmpty, try read([file], locations: locations).isEmpty {
+      let problem = emptiness(of: [file])
+      // A file without a user id adds nothing to a known key if that has all of it.
+      if problem != .empty || !hasPublicKey(file) { throw problem }
+    }
+    for key in changed + others { try key.requireSize() }
+    return (changed, others)
+  }
+
+  private static func read(
+    _ files: [[UInt8]], locations: EngineLocations
+  ) throws(Problem) -> [KeyFile] {
+    guard !files.contains(where: hasSecretKey) else { throw .secret }
     do throws(EngineError) {
-      // Without an agent a secret key that the check above has missed cannot be stored anywhere.
+      // Without an agent a secret key that the check above has missed cannot be stored anywhere. A minimal import keeps
+      // subkeys that have expired or are revoked; a minimal export would drop the former.
       let home = try TemporaryHome(
-        withoutKeyIn: locations.runtimeBase, name: "key", searchPath: locations.searchPath)
+        withoutKeyIn: locations.runtimeBase, name: "key", searchPath: locations.searchPath,
+        options: ["import-options import-minimal"])
       defer { home.remove() }
       let user = UserKeyring(
         locations: EngineLocations(
           userHome: home.home, runtimeBase: home.runtimeFolder, searchPath: locations.searchPath))
       for bytes in files { try user.importKeys(bytes) }
-      keys = try user.publicKeys()
-      bytes = keys.count == 1 ? try user.exportMinimal(keys[0].fingerprint) : []
+      var found: [KeyFile] = []
+      for key in try user.publicKeys() {
+        let bytes = try user.export(key.fingerprint)
+        // libgpgme does not notice that gpg was killed while it was listing the keys.
+        guard Set(key.subkeys.map(\.fingerprint)).isSuperset(of: KeyPackets.fingerprints(in: bytes)) else {
+          throw .incomplete(detail: "it did not list the whole key")
+        }
+        found.append(KeyFile(key: key, bytes: bytes))
+      }
+      return found
     } catch {
       throw .engine(error)
     }
-    guard let found = keys.first else {
-      for case .unreadable(let needed) in files.map(KeyPackets.problem) { throw .unreadable(needs: needed) }
-      throw .empty
+  }
+
+  /// Returns the reason why GnuPG finds no key in files.
+  private static func emptiness(of files: [[UInt8]]) -> Problem {
+    for case .unreadable(let needed) in files.map(KeyPackets.problem) { return .unreadable(needs: needed) }
+    return .empty
+  }
+
+  private func requireSize() throws(Problem) {
+    guard bytes.count <= Self.sizeLimit else {
+      throw .engine(.unusableKey(key.fingerprint, .tooLarge(limit: Self.sizeLimit)))
     }
-    guard keys.count == 1 else { throw .several(keys.map(\.fingerprint).sorted()) }
-    if let fingerprint, found.fingerprint != fingerprint { throw .other(found.fingerprint) }
-    guard Set(found.subkeys.map(\.fingerprint)).isSuperset(of: KeyPackets.fingerprints(in: bytes)) else {
-      throw .engine(.incomplete(detail: "it did not list the whole key"))
-    }
-    key = found
   }
 
   /// Creates a key file from a known key.
@@ -76,12 +126,30 @@ package struct KeyFile: Sendable {
     self.bytes = bytes
   }
 
+  /// Returns true if a file may have a public key: armored anywhere in it, or as its first packet (RFC 9580, 5.5.1.1).
+  private static func hasPublicKey(_ bytes: [UInt8]) -> Bool {
+    firstTag(of: bytes) == 6 || ByteSearch.contains(bytes, Array("BEGIN PGP PUBLIC KEY BLOCK".utf8))
+  }
+
+  /// Returns the type of the first packet; nil if the bytes are not packets.
+  private static func firstTag(of bytes: [UInt8]) -> UInt8? {
+    guard let first = bytes.first, first & 0x80 != 0 else { return nil }
+    return first & 0xC0 == 0xC0 ? first & 63 : first >> 2 & 15
+  }
+
   /// Returns true if a file has a secret key: armored anywhere in it, or as its first packet (RFC 9580, 5.5.1.3).
   package static func hasSecretKey(_ bytes: [UInt8]) -> Bool {
-    guard let first = bytes.first else { return false }
-    let isNew = first & 0xC0 == 0xC0
-    let tag = isNew ? first & 63 : first >> 2 & 15
-    if first & 0x80 != 0, tag == 5 || tag == 7 { return true }
+    let tag = firstTag(of: bytes)
+    if tag == 5 || tag == 7 { return true }
     return ByteSearch.contains(bytes, Array("BEGIN PGP PRIVATE KEY BLOCK".utf8))
+  }
+}
+
+extension PublicKey {
+  /// Returns true if another listing of the key is equal, whether or not it has a secret key.
+  ///
+  /// - Parameter other: The other listing.
+  package func isSame(as other: PublicKey) -> Bool {
+    fingerprint == other.fingerprint && userIDs == other.userIDs && subkeys == other.subkeys
   }
 }

@@ -20,6 +20,28 @@ package struct UserKeyring: Sendable {
     try context(interaction: .pinentry).keys(matching: nil, secretOnly: true)
   }
 
+  /// Finds the user's secret keys as gpg does: by a fingerprint or id with or without `0x`, a user id, or a part of one.
+  ///
+  /// - Parameter name: The name; not empty.
+  /// - Returns: The keys in GnuPG's order.
+  /// - Throws: An engine error.
+  package func secretKeys(named name: String) throws(EngineError) -> [PublicKey] {
+    try context(interaction: .pinentry).keys(matching: name, secretOnly: true)
+  }
+
+  /// Returns the subkeys and primary keys whose secret parts can be used on this machine, by the fingerprint of the
+  /// primary key. A secret part that was removed, for example a primary key that is kept offline, is missing.
+  ///
+  /// - Throws: An engine error.
+  package func secretSubkeys() throws(EngineError) -> [Fingerprint: [Fingerprint: SecretPlace]] {
+    var places: [Fingerprint: [Fingerprint: SecretPlace]] = [:]
+    for key in try secretKeys() {
+      let here = key.subkeys.filter { $0.secret != .elsewhere }
+      places[key.fingerprint] = Dictionary(here.map { ($0.fingerprint, $0.secret) }) { first, _ in first }
+    }
+    return places
+  }
+
   /// Lists all keys.
   ///
   /// - Returns: The keys in GnuPG's order.
@@ -50,35 +72,49 @@ package struct UserKeyring: Sendable {
     try context().keys(matching: fingerprint.text, secretOnly: false).first { $0.fingerprint == fingerprint }
   }
 
-  /// Exports a public key in its minimal form.
-  ///
-  /// Signatures of others are left out. Only a key with expired or revoked subkeys is exported whole: GnuPG's minimal
-  /// form drops these subkeys, and then the owner of a subkey that an older item is encrypted to could not be found.
+  /// Exports a public key in its minimal form: without the signatures of others, and with subkeys that have expired or
+  /// are revoked. Without these, the owner of a subkey that an older item is encrypted to could not be found.
   ///
   /// - Parameter fingerprint: The primary fingerprint.
   /// - Returns: The armored key.
   /// - Throws: `unusableKey` when the key does not exist, or is too large for a key file; an engine error.
   package func exportMinimal(_ fingerprint: Fingerprint) throws(EngineError) -> [UInt8] {
-    guard let key = try publicKey(fingerprint) else {
-      throw .unusableKey(fingerprint, .missing)
+    do throws(KeyFile.Problem) {
+      return try KeyFile(
+        reading: [try wholeFile(fingerprint)], expecting: fingerprint, locations: locations
+      ).bytes
+    } catch {
+      switch error {
+      case .engine(let error): throw error
+      case .unreadable(let needed): throw .unusableKey(fingerprint, .unreadable(needs: needed))
+      case .empty, .several, .secret, .other: throw .unusableKey(fingerprint, .missing)
+      }
     }
-    let now = Engine.now
-    let isWhole = key.subkeys.dropFirst().contains { $0.revoked || $0.expired(at: now) }
+  }
+
+  private func wholeFile(_ fingerprint: Fingerprint) throws(KeyFile.Problem) -> [UInt8] {
+    do throws(EngineError) {
+      return try export(fingerprint)
+    } catch {
+      throw .engine(error)
+    }
+  }
+
+  /// Exports a public key as it is in the keyring.
+  ///
+  /// - Parameter fingerprint: The primary fingerprint.
+  /// - Returns: The armored key, of any size.
+  /// - Throws: `unusableKey` when the key does not exist; `incomplete` when gpg did not export it whole; an engine error.
+  package func export(_ fingerprint: Fingerprint) throws(EngineError) -> [UInt8] {
     let context = try context()
     unsafe gpgme_set_armor(context.pointer, 1)
     let output = try DataObject()
-    let mode = isWhole ? 0 : UInt32(GPGME_EXPORT_MODE_MINIMAL)
-    let code = unsafe gpgme_op_export(context.pointer, fingerprint.text, mode, output.pointer)
+    let code = unsafe gpgme_op_export(context.pointer, fingerprint.text, 0, output.pointer)
     if code != 0 { throw EngineError(code) }
     let bytes = output.bytes()
     if bytes.isEmpty { throw .unusableKey(fingerprint, .missing) }
-    // libgpgme does not notice that gpg was killed while it was listing or exporting the key.
-    guard KeyPackets.isWhole(bytes),
-      Set(key.subkeys.map(\.fingerprint)).isSuperset(of: KeyPackets.fingerprints(in: bytes))
-    else { throw .incomplete(detail: "it did not export the whole key") }
-    guard bytes.count <= KeyFile.sizeLimit else {
-      throw .unusableKey(fingerprint, .tooLarge(limit: KeyFile.sizeLimit))
-    }
+    // libgpgme does not notice that gpg was killed while it was exporting the key.
+    guard KeyPackets.isWhole(bytes) else { throw .incomplete(detail: "it did not export the whole key") }
     return bytes
   }
 

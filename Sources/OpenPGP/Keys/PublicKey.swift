@@ -123,6 +123,8 @@ package struct PublicKey: Sendable, Equatable {
   package var created: Timestamp { subkeys.first?.created ?? Timestamp(microseconds: 0) }
   /// The expiry time of the primary key; nil if it never expires.
   package var expires: Timestamp? { subkeys.first?.expires }
+  /// The revocation of the primary key; nil if it is not revoked.
+  package var revocation: KeyRevocation? { subkeys.first?.revocation }
   /// True if the primary key was revoked.
   package var revoked: Bool { subkeys.first?.revoked ?? true }
   /// True if the primary key or a subkey was revoked.

@@ -57,6 +57,17 @@ import Testing
     #expect(throws: refusal) { try keyring.delete([shared]) }
   }
 
+  @Test func `a user with several keys changes items of the groups of each`() throws {
+    let carol = EngineDouble.fingerprint(3)
+    try store.join(carol, "ops")
+    let shared = try store.open().update(item, secret: SecretBytes(text: "of both"))
+    let keyring = try store.open(as: bob, withKeysOf: carol)
+    let changed = try keyring.update(shared, .set(.label, "x"))
+    #expect(try store.open().text(of: changed) == "of both")
+    try keyring.delete([changed])
+    #expect(try store.open().find(Query()).items.isEmpty)
+  }
+
   @Test func `a file of a group that does not verify is not removed by others either`() throws {
     try store.tree().replaceFile(
       "items/\(item.path.text).json", with: Array("x\n".utf8), temporary: "tmp")

@@ -85,7 +85,9 @@ struct DoctorPartsTests {
     let policy = Policy(
       keyring: KeyringID(hex: String(repeating: "0", count: 32)) ?? { preconditionFailure("an id") }(),
       generation: 1, previous: nil,
-      people: [fingerprint: Person(name: "Alice", role: .admin, added: now, encryptTo: [fingerprint])],
+      people: [
+        fingerprint: Person(name: "Alice", role: .admin, added: now, encryptTo: [GnuPGKey.bob.fingerprint])
+      ],
       groups: ["default": [fingerprint]])
     let examination = KeyExamination(own: isMine ? [try key()] : [], now: now)
     let list = examination.people(

@@ -1,0 +1,148 @@
+public import Encoding
+public import KeyringModel
+public import OpenPGP
+
+/// A member's key that has expired or was revoked, so that nothing can be signed with it or encrypted to it, with the
+/// facts that a hint needs.
+public struct KeyObstacle: Sendable, Equatable {
+  /// The state of the key.
+  public enum State: Sendable, Equatable {
+    /// It has expired.
+    case expired(Timestamp)
+    /// Its owner has revoked it.
+    case revoked(KeyRevocation)
+  }
+
+  /// The use of a subkey.
+  public enum Use: String, Sendable {
+    /// It signs records and policies.
+    case signing
+    /// Items are encrypted to it.
+    case encryption
+  }
+
+  /// The fingerprint of the member.
+  public var person: Fingerprint
+  /// The name of the member.
+  public var name: String
+  /// The group that cannot be written to; nil if this user cannot sign.
+  public var group: String?
+  /// The state of the key.
+  public var state: State
+  /// The subkey that has ended, with its use; nil if the primary key has.
+  public var subkey: (fingerprint: Fingerprint, use: Use)?
+  /// The expired subkeys that have to be extended; their full fingerprints.
+  public var expiredSubkeys: [Fingerprint] = []
+  /// True if this user has the secret key.
+  public var isMine = false
+  /// True if this user is an admin.
+  public var isAdmin = false
+  /// True if the secret part of the primary key, which extends keys, is on this machine.
+  public var hasPrimarySecret = true
+
+  /// Returns true if both are equal.
+  public static func == (left: KeyObstacle, right: KeyObstacle) -> Bool {
+    left.person == right.person && left.name.hasSameBytes(as: right.name) && left.group == right.group
+      && left.state == right.state && left.subkey?.fingerprint == right.subkey?.fingerprint
+      && left.expiredSubkeys == right.expiredSubkeys && left.isMine == right.isMine
+      && left.isAdmin == right.isAdmin && left.hasPrimarySecret == right.hasPrimarySecret
+  }
+}
+
+extension Keyring {
+  /// Returns the facts about a member's key that has expired or was revoked.
+  ///
+  /// - Parameters:
+  ///   - person: The member.
+  ///   - group: The group that cannot be encrypted to; nil if this user cannot sign.
+  /// - Returns: nil if the key is in another state, for example because GnuPG does not list it.
+  func obstacle(of person: Fingerprint, group: String?) -> KeyObstacle? {
+    // Without a listing the general message is shown.
+    guard let key = (try? engine.publicKeys())?.first(where: { $0.fingerprint == person }),
+      let entry = policy.people[person]
+    else { return nil }
+    let now = host.clock()
+    var obstacle = KeyObstacle(
+      person: person, name: entry.name, group: group, state: .expired(now), subkey: nil)
+    if let revocation = key.revocation {
+      obstacle.state = .revoked(revocation)
+    } else {
+      let ended = key.expiredSubkeys(listed: entry.encryptTo, at: now)
+      obstacle.expiredSubkeys = ended.map(\.subkey.fingerprint)
+      if let end = key.expires, key.subkeys[0].expired(at: now) {
+        obstacle.state = .expired(end)
+      } else if let first = group == nil ? ended.first : ended.first(where: { $0.use == .encryption }),
+        let end = first.subkey.expires
+      {
+        obstacle.state = .expired(end)
+        obstacle.subkey = (first.subkey.fingerprint, first.use)
+      } else {
+        return nil
+      }
+    }
+    obstacle.isMine = (try? ownPeople())?.contains(person) ?? false
+    obstacle.isAdmin = (try? isAdmin()) ?? false
+    if obstacle.isMine {
+      let secrets = try? UserKeyring(locations: host.engineLocations).secretSubkeys()
+      obstacle.hasPrimarySecret = secrets.map { $0[person]?[person] != nil } ?? true
+    }
+    return obstacle
+  }
+}
+
+extension PublicKey {
+  /// Returns the expired subkeys that the owner has to extend: the newest one that signs if none can sign, and the listed
+  /// ones that are encrypted to. A part without an end date is never among them.
+  ///
+  /// - Parameters:
+  ///   - listed: The subkeys that the policy names for encryption.
+  ///   - time: The time of use.
+  package func expiredSubkeys(
+    listed: [Fingerprint], at time: Timestamp
+  ) -> [(subkey: Subkey, use: KeyObstacle.Use)] {
+    let parts = subkeys.dropFirst().filter { !$0.revoked && !$0.invalid }
+    var ended: [(subkey: Subkey, use: KeyObstacle.Use)] = []
+    let signing = parts.filter(\.canSign)
+    let primarySigns = subkeys.first.map { $0.canSign && !$0.revoked } ?? false
+    if !primarySigns, signing.allSatisfy({ $0.expired(at: time) }),
+      let newest = signing.max(by: { $0.created < $1.created })
+    {
+      ended.append((newest, .signing))
+    }
+    ended += parts.filter { listed.contains($0.fingerprint) && $0.expired(at: time) }.map {
+      ($0, .encryption)
+    }
+    return ended
+  }
+
+  /// Returns the time when the key stops being usable: the earliest of the expiry of the primary key, of the last listed
+  /// encryption subkey and of the last signing subkey. Nil if it never expires.
+  ///
+  /// - Parameter listed: The subkeys that the policy names for encryption.
+  package func end(listed: [Fingerprint]) -> Timestamp? {
+    func last(_ parts: [Subkey]) -> Timestamp? {
+      parts.contains { $0.expires == nil } ? nil : parts.compactMap(\.expires).max()
+    }
+    let parts = subkeys.filter { !$0.revoked && !$0.invalid }
+    let ends = [
+      expires, last(parts.filter { listed.contains($0.fingerprint) }), last(parts.filter(\.canSign)),
+    ]
+    return ends.compactMap { $0 }.min()
+  }
+}
+
+extension Keyring {
+  /// Returns the members whose keys end before a time, with the ends, sorted by fingerprint.
+  ///
+  /// - Parameters:
+  ///   - time: The time.
+  ///   - keys: The keys of the members.
+  package func ends(before time: Timestamp, of keys: [PublicKey]) -> [(person: Fingerprint, end: Timestamp)] {
+    keys.compactMap { key in
+      guard policy.isMember(key.fingerprint), let entry = policy.people[key.fingerprint],
+        let end = key.end(listed: entry.encryptTo), end <= time
+      else { return nil }
+      return (key.fingerprint, end)
+    }.sorted { $0.person < $1.person }
+  }
+}

@@ -1,0 +1,94 @@
+internal import CommandSupport
+internal import Encoding
+internal import Keyring
+internal import KeyringModel
+internal import OpenPGP
+
+/// The new state of a member's key, compared with the one in the store.
+struct KeyRenewal {
+  /// The member.
+  let person: Fingerprint
+  /// The entry of the member in the policy.
+  let entry: Person
+  /// The key in the store.
+  let before: PublicKey
+  /// The key file after the import.
+  let after: KeyFile
+  /// The subkeys that items will be encrypted to.
+  let choice: EncryptionChoice?
+
+  /// The name after the import: the primary user id, or the old name of a key without one.
+  var name: String { after.key.userIDs.first ?? entry.name }
+  private var hasNewName: Bool { !name.hasSameBytes(as: entry.name) }
+  private var encryptTo: [Fingerprint] { choice?.subkeys ?? entry.encryptTo }
+  private var isSameKey: Bool { before.isSame(as: after.key) }
+
+  /// True if the key or the choice of subkeys differs from what the policy has.
+  var isChange: Bool { !edits.isEmpty }
+
+  /// The edits of the policy.
+  var edits: [PolicyEdit] {
+    var edits: [PolicyEdit] = []
+    if !isSameKey {
+      edits.append(.key(person, ContentDigest(of: after.bytes)))
+      if hasNewName { edits.append(.name(person, name)) }
+    }
+    if Set(encryptTo) != Set(entry.encryptTo) { edits.append(.encrypt(person, to: encryptTo)) }
+    return edits
+  }
+
+  /// True if an admin must confirm the change: of the name, a subkey that is revoked as compromised, or a subkey that
+  /// items are no longer encrypted to.
+  var needsConfirmation: Bool {
+    (!isSameKey && hasNewName) || newRevocations.contains(where: \.isHard)
+      || !Set(entry.encryptTo).isSubset(of: encryptTo)
+  }
+
+  /// The subkeys that the import revokes as compromised, or without a reason.
+  var compromised: [PublicKey.Subkey] {
+    changedSubkeys.filter { $0.old?.revocation != $0.new.revocation && $0.new.revocation?.isHard ?? false }
+      .map(\.new)
+  }
+
+  private var newRevocations: [KeyRevocation] {
+    changedSubkeys.compactMap { $0.new.revocation == $0.old?.revocation ? nil : $0.new.revocation }
+  }
+
+  private var changedSubkeys: [(old: PublicKey.Subkey?, new: PublicKey.Subkey)] {
+    after.key.subkeys.compactMap { new in
+      let old = before.subkeys.first { $0.fingerprint == new.fingerprint }
+      return old == new ? nil : (old, new)
+    }
+  }
+
+  /// The changes, each as the part of a sentence.
+  var changes: [String] {
+    var list = changedSubkeys.compactMap {
+      Self.words($0.old, $0.new, isPrimary: $0.new.fingerprint == person)
+    }
+    if hasNewName, !isSameKey { list.append("new name \(ErrorReport.quote(name))") }
+    let (old, new) = (before.userIDs, after.key.userIDs)
+    list += new.filter { !old.contains($0) && $0 != name }.map { "new user id \(ErrorReport.quote($0))" }
+    list += old.filter { !new.contains($0) && $0 != entry.name }
+      .map { "user id \(ErrorReport.quote($0)) revoked" }
+    let known = Set(before.subkeys.map(\.fingerprint))
+    list += encryptTo.filter { known.contains($0) && !entry.encryptTo.contains($0) }
+      .map { "items are encrypted to subkey \(KeyID(of: $0).text)" }
+    return list.isEmpty ? ["changed"] : list
+  }
+
+  private static func words(
+    _ old: PublicKey.Subkey?, _ new: PublicKey.Subkey, isPrimary: Bool
+  ) -> String? {
+    let name =
+      isPrimary
+      ? "primary key"
+      : "\(new.canEncrypt ? "encryption " : new.canSign ? "signing " : "")subkey \(new.keyID.text)"
+    if let revocation = new.revocation, revocation != old?.revocation {
+      return "\(name) revoked (\(revocation.word))"
+    }
+    guard let old else { return "new \(name)" }
+    guard old.expires != new.expires else { return nil }
+    return new.expires.map { "\(name) valid until \($0.day)" } ?? "\(name) without an end date"
+  }
+}

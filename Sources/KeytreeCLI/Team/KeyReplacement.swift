@@ -1,0 +1,126 @@
+internal import Arguments
+internal import CommandSupport
+internal import Encoding
+internal import Keyring
+internal import KeyringModel
+internal import OpenPGP
+internal import Terminal
+
+/// `group replace`: gives the role and the groups of a person's old key to a new key.
+struct KeyReplacement {
+  private let call: CommandCall
+  private let keyring: Keyring
+  private let people: TeamPeople
+  private var policy: Policy { keyring.policy }
+
+  init(_ call: CommandCall, _ keyring: Keyring) {
+    (self.call, self.keyring) = (call, keyring)
+    people = TeamPeople(call: call, keyring: keyring)
+  }
+
+  func run() throws {
+    let old = try people.member(call.arguments.operand(0)?.approximateText ?? "")
+    guard let entry = policy.people[old], entry.removed == nil else { throw notAMember(old) }
+    let new = try people.newPerson(call.arguments.operand(1) ?? Word(""))
+    let key = new.file.key
+    guard key.fingerprint != old else {
+      throw CommandError.other(
+        .alreadyExists, message: "the new key is the old one",
+        hint: "`keytree group refresh` imports its changes")
+    }
+    guard try keyring.isAdmin() else { throw notAnAdmin(old, key) }
+    let groups = policy.groups(of: old)
+    let name = try call.name(of: key)
+    let addition = try addition(new.file, name: name, entry, groups)
+    let removal: PolicyEdit =
+      call.arguments.has(GroupCommand.compromised) ? .remove(old) : .replace(old, by: key.fingerprint)
+    try confirm(new, entry, groups)
+    let files = policy.isMember(key.fingerprint) ? [:] : [key.fingerprint: new.file.bytes]
+    let now: Keyring
+    let change: TeamChange
+    if try isOnlyOwnAdmin(old) {
+      // Newcomers judge the last policy by its own people, so the old key adds the new one, which then removes it.
+      try requireSecret(of: key)
+      let first = try keyring.plan(addition, newKeys: files)
+      let between = try TeamChangeRun(call, keyring).make(first, "add the new key of a person")
+      change = try between.plan([removal])
+      now = try TeamChangeRun(call, between).make(change, "remove the old key of a person")
+    } else {
+      change = try keyring.plan(addition + [removal], newKeys: files)
+      now = try TeamChangeRun(call, keyring).make(change, "replace the key of a person")
+    }
+    call.console.say("Replaced the key of \(entry.name) by \(key.fingerprint.text).")
+    TeamChangeRun(call, now).report(change)
+    if call.arguments.has(GroupCommand.compromised) { TeamChangeRun(call, now).tellRotation() }
+  }
+
+  /// Returns the edits that give a key the role and the groups of the old one.
+  private func addition(
+    _ file: KeyFile, name: String, _ entry: Person, _ groups: [String]
+  ) throws -> [PolicyEdit] {
+    let person = file.key.fingerprint
+    var edits: [PolicyEdit] = groups.map { .join(person, group: $0) }
+    if policy.isMember(person) {
+      if entry.role == .admin { edits.append(.role(person, .admin)) }
+      return edits
+    }
+    let choice = try call.usableChoice(of: file.key, name: name, group: groups.first ?? GroupName.default)
+    edits.insert(
+      .add(
+        person, name: name, role: entry.role, key: ContentDigest(of: file.bytes), encryptTo: choice.subkeys),
+      at: 0)
+    return edits
+  }
+
+  /// Returns true if a key is the only one with which this user can sign policies.
+  private func isOnlyOwnAdmin(_ old: Fingerprint) throws -> Bool {
+    Set(try keyring.ownPeople()).intersection(policy.admins) == [old]
+  }
+
+  private func requireSecret(of key: PublicKey) throws {
+    guard try call.secretSubkeys()[key.fingerprint] == nil else { return }
+    throw CommandError.other(
+      .recipientUnusable,
+      message:
+        "cannot replace your only admin key: the secret of the new key \(key.fingerprint.text) is not on this "
+        + "machine",
+      hint: "import it from your other machine (`gpg --export-secret-keys`), or ask another admin")
+  }
+
+  private func confirm(_ new: NewPerson, _ entry: Person, _ groups: [String]) throws {
+    let person = new.file.key.fingerprint
+    let isGiven = try people.isFingerprintGiven(person)
+    if call.arguments.has(GroupCommand.fingerprint), !isGiven {
+      throw CommandError.keyFile(.other(person), source: new.source)
+    }
+    let asks = !isGiven && !new.isFingerprintGiven && !policy.isMember(person)
+    let lines =
+      new.facts + [
+        "will replace the key of \(entry.name) in \(groups.isEmpty ? "no group" : groups.joined(separator: ", "))."
+      ]
+    for line in lines { if asks { call.console.complain(line) } else { call.console.say(line) } }
+    if !asks { return }
+    let isConfirmed: Bool
+    do {
+      isConfirmed = try call.console.confirm("Have you compared the fingerprint with that person")
+    } catch TerminalError.promptImpossible {
+      throw CommandError.other(
+        .cancelled, message: "the key was not replaced: the fingerprint must be confirmed",
+        hint: "compare the fingerprint with that person, and add `--fingerprint \(person.text)`")
+    }
+    guard isConfirmed else { throw TerminalError.cancelled(action: "the key was not replaced") }
+  }
+
+  private func notAMember(_ old: Fingerprint) -> CommandError {
+    .other(
+      .notFound, message: "\(policy.name(of: old)) is not a member",
+      hint: "`keytree status` shows the people")
+  }
+
+  private func notAnAdmin(_ old: Fingerprint, _ key: PublicKey) -> CommandError {
+    .other(
+      .policyNotTrusted, message: "cannot change people or groups: you are not an admin of this keyring",
+      hint: "send an admin the output of `gpg --armor --export \(key.fingerprint.text)`; they run "
+        + "`keytree group replace \(old.text) FILE`")
+  }
+}

@@ -1,0 +1,103 @@
+import CommandSupport
+import Foundation
+import KeyringModel
+import TestSupport
+import Testing
+
+/// Tests `group replace`, and users with several keys in one policy.
+@Suite(.serialized, .slow) struct KeyReplacementTests {
+  private let team: TeamMachines
+
+  init() throws { team = try TeamMachines.ofThree() }
+
+  /// Gives a person a second key: that of `rsa`.
+  private func addKey(to person: GnuPGKey) throws {
+    try team.gnupg(person).run(
+      ["--pinentry-mode", "loopback", "--import"], input: GnuPGKey.rsa.secretKey)
+  }
+
+  private func replace(_ person: GnuPGKey, by admin: GnuPGKey, _ more: String...) throws {
+    let file = try team.keyFile(.rsa)
+    let result = team.run(
+      admin,
+      ["group", "replace", person.fingerprint.text, file, "--fingerprint", GnuPGKey.rsa.fingerprint.text]
+        + more)
+    #expect(result.code == .done, "\(result.talk)")
+    #expect(result.talk.contains("by \(GnuPGKey.rsa.fingerprint.text)."), "\(result.talk)")
+    try team.succeed(admin, "sync")
+  }
+
+  @Test func `an admin replaces their own key on one machine`() throws {
+    try team.succeed(.alice, "group", "create", "ops")
+    try addKey(to: .alice)
+    try replace(.alice, by: .alice)
+    #expect(try team.succeed(.alice, "get", "a.example/me").text == "one")
+    let added = try team.succeed(.alice, "add", "b.example/me", "-g", "ops", input: "two")
+    #expect(!added.talk.contains("you were removed"), "\(added.talk)")
+    #expect(try team.succeed(.alice, "get", "b.example/me").text == "two")
+    try team.succeed(.alice, "check", "--decrypt")
+    try team.succeed(.alice, "sync")
+    for person in [GnuPGKey.bob, .carol] {
+      try team.succeed(person, "sync")
+      #expect(try team.succeed(person, "get", "a.example/me").text == "one")
+      try team.succeed(person, "verify")
+    }
+    // The person stays a reader.
+    #expect(try team.succeed(.alice, "rotate", "status").text == "")
+    // A newcomer accepts the policy, which the new key has signed.
+    #expect(try team.succeed(.alice, "group", "show", "default").text.contains("(admin, you)"))
+  }
+
+  @Test func `the owner of a replaced key is not told that they were removed`() throws {
+    try addKey(to: .bob)
+    try replace(.bob, by: .alice)
+    let synchronized = try team.succeed(.bob, "sync")
+    #expect(!synchronized.talk.contains("you were removed"), "\(synchronized.talk)")
+    #expect(try team.succeed(.bob, "get", "a.example/me").text == "one")
+    let added = try team.succeed(.bob, "add", "b.example/me", input: "two")
+    #expect(!added.talk.contains("removed"), "\(added.talk)")
+    // Losing the old secret changes nothing.
+    try team.gnupg(.bob).run(["--delete-secret-keys", GnuPGKey.bob.fingerprint.text])
+    try team.succeed(.bob, "add", "c.example/me", input: "three")
+    #expect(try team.succeed(.bob, "get", "c.example/me").text == "three")
+  }
+
+  @Test func `replacing a compromised key opens the rotation list`() throws {
+    try replace(.carol, by: .alice, "--compromised")
+    #expect(try team.succeed(.alice, "rotate", "status").text.contains("a.example/me"))
+  }
+
+  @Test func `a user with two keys may remove one of them`() throws {
+    try addKey(to: .alice)
+    try team.succeed(
+      .alice, "group", "add", "default", try team.keyFile(.rsa), "--admin", "--fingerprint",
+      GnuPGKey.rsa.fingerprint.text)
+    let removed = team.run(.alice, ["group", "remove", "default", GnuPGKey.alice.fingerprint.text])
+    #expect(removed.code == .done, "\(removed.talk)")
+    #expect(try team.succeed(.alice, "get", "a.example/me").text == "one")
+    try team.succeed(.alice, "add", "b.example/me", input: "two")
+  }
+
+  @Test func `a member who is not an admin is told whom to ask`() throws {
+    let result = team.run(
+      .carol,
+      [
+        "group", "replace", GnuPGKey.carol.fingerprint.text, try team.keyFile(.rsa), "--fingerprint",
+        GnuPGKey.rsa.fingerprint.text,
+      ])
+    #expect(result.code == .policyNotTrusted, "\(result.talk)")
+    #expect(
+      result.talk.contains("`keytree group replace \(GnuPGKey.carol.fingerprint.text) FILE`"),
+      "\(result.talk)")
+  }
+
+  @Test(arguments: ["0x%", "%", "Alice Exam"])
+  func `init takes any name of a secret key that gpg accepts`(form: String) throws {
+    let world = try MaintenanceFixture([.alice, .bob])
+    let id = String(GnuPGKey.alice.fingerprint.text.suffix(16))
+    let name = form.replacing("%", with: id)
+    let result = world.run("init", "--key", name)
+    #expect(result.code == .done, "\(result.talk)")
+    #expect(result.talk.contains(GnuPGKey.alice.fingerprint.text), "\(result.talk)")
+  }
+}
