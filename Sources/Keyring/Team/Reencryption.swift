@@ -25,8 +25,8 @@ struct Reencryption: Sendable {
   /// The number of items in a batch.
   private static let portion = 256
 
-  /// The groups whose items may be outdated: those with changed members or keys, or all groups if the policy does not
-  /// change. Faults in other groups are not part of this change.
+  /// The groups whose items may be outdated: those with changed members, keys or recipients, or all groups if the policy
+  /// does not change. Faults in other groups are not part of this change.
   ///
   /// A policy that replaces the accepted one differs from it in any group.
   private var groups: Set<String> {
@@ -35,6 +35,7 @@ struct Reencryption: Sendable {
     return Set(
       new.keys.filter { group in
         old[group] != new[group]
+          || keyring.policy.recipients(of: group) != successor.policy.recipients(of: group)
           || new[group]?.contains { keyring.trusted.keys[$0] != successor.trusted.keys[$0] } ?? false
       })
   }

@@ -134,22 +134,22 @@ import Testing
     #expect(StoreDigest(of: world.path) == before)
   }
 
-  static let keys: [(GnuPGKey, KeyProblem)] = [
-    (.revoked, .revoked), (.signonly, .cannotEncrypt), (.expired, .expired(Timestamp(microseconds: 0))),
-  ]
-
-  @Test(arguments: keys.indices)
-  func `a key that cannot be used stops an addition before anything is changed`(index: Int) throws {
-    let (key, problem) = Self.keys[index]
+  @Test(arguments: [GnuPGKey.revoked, .signonly, .expired])
+  func `a key that cannot be used stops an addition before anything is changed`(key: GnuPGKey) throws {
     let world = try TeamWorld([.alice])
     _ = try world.addItems(2)
     let before = StoreDigest(of: world.path)
     #expect { try world.add([key]) } throws: { error in
-      guard case .team(.unusableKey(let person, _, "default", let found))? = error as? KeyringError else {
-        return false
+      switch error as? KeyringError {
+      case .team(.unusableKey(key.fingerprint, _, "default", .cannotEncrypt)): key == .signonly
+      case .team(.keyEnded(let obstacle))
+      where obstacle.person == key.fingerprint && obstacle.group == "default":
+        switch obstacle.state {
+        case .expired: key == .expired
+        case .revoked: key == .revoked
+        }
+      default: false
       }
-      if case .expired = problem, case .expired = found { return person == key.fingerprint }
-      return person == key.fingerprint && found == problem
     }
     #expect(StoreDigest(of: world.path) == before)
   }
