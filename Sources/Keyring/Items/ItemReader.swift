@@ -156,7 +156,7 @@ struct ItemReader {
 
   private func open(_ item: StoredItem, asksAgain: Bool) throws(KeyringError) -> SecretBytes {
     do {
-      return try Self.open(item.message, keyring.engine, asksAgain: asksAgain)
+      return try open(item.message, asksAgain: asksAgain)
     } catch {
       throw Self.failure(error, item.record.reference)
     }
@@ -165,7 +165,7 @@ struct ItemReader {
   /// Decrypts an encrypted file that the caller has compared with a verified record.
   func secret(in message: [UInt8], of item: ItemReference) throws(KeyringError) -> SecretBytes {
     do {
-      return try Self.open(message, keyring.engine, asksAgain: false)
+      return try open(message, asksAgain: false)
     } catch {
       throw Self.failure(error, item)
     }
@@ -176,6 +176,17 @@ struct ItemReader {
   ) throws(EngineError) -> SecretBytes {
     if asksAgain { return try engine.openWithPrompt(message, limit: StoreLayout.secretLimit) }
     return try engine.open(message, limit: StoreLayout.secretLimit)
+  }
+
+  /// Decrypts an encrypted file. If it is encrypted only to a key that has been replaced, that key is used.
+  private func open(_ message: [UInt8], asksAgain: Bool) throws(EngineError) -> SecretBytes {
+    do {
+      return try Self.open(message, keyring.engine, asksAgain: asksAgain)
+    } catch {
+      guard case .notARecipient(let ids) = error, let engine = keyring.engineOfReplacedKeys(with: ids)
+      else { throw error }
+      return try Self.open(message, engine, asksAgain: asksAgain)
+    }
   }
 
   private static func failure(_ error: EngineError, _ reference: ItemReference) -> KeyringError {

@@ -24,13 +24,20 @@ extension Policy {
     Recipient(person, subkeys: people[person]?.encryptTo ?? [])
   }
 
-  /// Returns the owners of a subkey that several people have in their keys: those for whom this policy names it, if it
-  /// does so. Anyone can bind another person's subkey to their own key.
+  /// Returns the owners of a subkey.
+  ///
+  /// If several people have it in their keys, these are the ones for whom this policy names it, because anyone can bind
+  /// another person's subkey to their own key. If no member has it, the owner is the member whose key has replaced the
+  /// one that has it: they are the same person.
   ///
   /// - Parameters:
   ///   - id: The id of the subkey.
   ///   - claims: The people who have it in their keys.
   func owners(of id: KeyID, among claims: [Fingerprint]) -> [Fingerprint] {
+    if claims.isEmpty {
+      let replaced = people.keys.filter { people[$0]?.replacedBy != nil && recipients(for: $0).contains(id) }
+      return Set(replaced.map(newestKey)).filter(isMember).sorted()
+    }
     guard claims.count > 1 else { return claims }
     let named = claims.filter { recipients(for: $0).contains(id) }
     return named.isEmpty ? claims : named

@@ -192,6 +192,22 @@ extension Keyring {
     return owners
   }
 
+  /// Returns an engine that also has the keys that newer ones have replaced, for a message that is encrypted to one of
+  /// them.
+  ///
+  /// - Parameter ids: The recipients of the message.
+  /// - Returns: nil if none of the recipients is such a key, or its file cannot be read.
+  func engineOfReplacedKeys(with ids: [KeyID]) -> (any OpenPGPEngine)? {
+    let replaced = policy.people.keys.filter { person in
+      policy.people[person]?.replacedBy != nil
+        && policy.recipients(for: person).contains(where: ids.contains)
+    }
+    // The caller reports that the message is encrypted to other people.
+    guard !replaced.isEmpty, let former = try? keysOfFormerPeople() else { return nil }
+    let own = former.filter { replaced.contains($0.key) }
+    return own.isEmpty ? nil : engine.with(keys: trusted.keys.merging(own) { kept, _ in kept })
+  }
+
   /// Returns the key files of removed people that exist and match the policy.
   ///
   /// If a file is missing or was replaced, the owners of the ids in it stay unknown.

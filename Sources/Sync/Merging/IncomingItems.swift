@@ -32,6 +32,7 @@ struct IncomingItems {
   private let files: ItemFiles
   private let theirs: String
   private let ours: String
+  private let baseCommit: String
 
   /// Accepts the changes that members have signed.
   ///
@@ -50,7 +51,8 @@ struct IncomingItems {
     of theirs: String, instead ours: String,
     since baseCommit: String
   ) {
-    (self.base, self.hidden, self.files, self.theirs, self.ours) = (base, hidden, files, theirs, ours)
+    (self.base, self.hidden, self.files) = (base, hidden, files)
+    (self.theirs, self.ours, self.baseCommit) = (theirs, ours, baseCommit)
     self.mine = mine.compactMapValues(\.verified)
     signed = base.merging(hidden) { version, _ in version }
     for path in files.paths.sorted() {
@@ -91,8 +93,8 @@ struct IncomingItems {
   }
 
   private mutating func refuse(_ path: ItemPath, _ fault: RecordProblem) {
-    // Files that are the same as in the local commit are not a change of the remote.
-    if files.areSame(path, at: theirs, and: ours) { return }
+    // Files that are the same as in the local commit or in the merge base are not a change of the remote.
+    if files.areSame(path, at: theirs, and: ours) || files.areSame(path, at: theirs, and: baseCommit) { return }
     refused.append(RefusedChange(path: ItemFiles.recordFile(path), reason: .record(fault)))
   }
 

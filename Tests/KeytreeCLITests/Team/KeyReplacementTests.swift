@@ -62,6 +62,29 @@ import Testing
     #expect(try team.succeed(.bob, "get", "c.example/me").text == "three")
   }
 
+  @Test func `changes that meet a replacement are neither refused nor unreadable with the new key`() throws {
+    try addKey(to: .alice)
+    try team.succeed(.bob, "add", "b.example/bob", input: "two")
+    try team.succeed(.bob, "sync")
+    let file = try team.keyFile(.rsa)
+    try team.succeed(
+      .alice, "group", "replace", GnuPGKey.alice.fingerprint.text, file, "--fingerprint",
+      GnuPGKey.rsa.fingerprint.text)
+    let received = try team.succeed(.alice, "sync")
+    #expect(!received.talk.contains("refused") && !received.talk.contains("warning"), "\(received.talk)")
+    #expect(received.talk.contains("Re-encrypted 1 item."), "\(received.talk)")
+    try team.succeed(.alice, "check", "--decrypt")
+    // Another member encrypts to the new key what was added before they knew of it, also without its secret.
+    try team.succeed(.carol, "add", "c.example/carol", input: "three")
+    let sent = try team.succeed(.carol, "sync")
+    #expect(!sent.talk.contains("warning"), "\(sent.talk)")
+    try team.succeed(.alice, "sync")
+    try team.gnupg(.alice).run(["--delete-secret-keys", GnuPGKey.alice.fingerprint.text])
+    #expect(try team.succeed(.alice, "get", "b.example/bob").text == "two")
+    #expect(try team.succeed(.alice, "get", "c.example/carol").text == "three")
+    try team.succeed(.alice, "check", "--decrypt")
+  }
+
   @Test func `replacing a compromised key opens the rotation list`() throws {
     try replace(.carol, by: .alice, "--compromised")
     #expect(try team.succeed(.alice, "rotate", "status").text.contains("a.example/me"))
