@@ -94,7 +94,9 @@ struct IncomingItems {
 
   private mutating func refuse(_ path: ItemPath, _ fault: RecordProblem) {
     // Files that are the same as in the local commit or in the merge base are not a change of the remote.
-    if files.areSame(path, at: theirs, and: ours) || files.areSame(path, at: theirs, and: baseCommit) { return }
+    if files.areSame(path, at: theirs, and: ours) || files.areSame(path, at: theirs, and: baseCommit) {
+      return
+    }
     refused.append(RefusedChange(path: ItemFiles.recordFile(path), reason: .record(fault)))
   }
 
