@@ -3,6 +3,7 @@ import CommandSupport
 import Foundation
 import Keyring
 import KeytreeCLI
+import Personalities
 import Secrets
 import TestSupport
 import Testing
@@ -68,5 +69,28 @@ struct LibraryHistoryTests {
     try FileManager.default.removeItem(atPath: sign)
     world.succeed("set", name, "--secret", input: "second")
     #expect(world.succeed("get", name, "--at", "HEAD~1") == "first")
+  }
+
+  @Test func `every version that another program replaces or removes is in the history`() throws {
+    for secret in ["first", "second"] {
+      #expect(world.ask("save", file: "a.example/me.gpg", contents: secret).isOK)
+    }
+    #expect(world.ask("delete", file: "a.example/me.gpg").isOK)
+    let lines = ["first", "second"].map { "add-generic-password -U -s mailer -a bot -w \($0)\n" }
+    let script = (lines + ["delete-generic-password -s mailer -a bot\n"]).joined()
+    #expect(world.run(as: .security, ["-i"], input: script).status == 0)
+    for secret in ["first", "second"] {
+      let entry = "{\"ServerURL\":\"r.example\",\"Username\":\"bob\",\"Secret\":\"\(secret)\"}"
+      #expect(world.run(as: .dockerCredential, ["store"], input: entry).status == 0)
+    }
+    #expect(world.run(as: .dockerCredential, ["erase"], input: "r.example").status == 0)
+    let subjects = try world.subjects()
+    #expect(subjects.count == 10, "\(subjects)")
+    // From the last commit back: removed, second, first; for each of the three programs.
+    for (item, last) in [(name, 6), (Word("generic:mailer/bot"), 3), (Word("r.example/bob"), 0)] {
+      #expect(world.succeed("get", item, "--at", Word("HEAD~\(last + 1)")) == "second")
+      #expect(world.succeed("get", item, "--at", Word("HEAD~\(last + 2)")) == "first")
+      #expect(world.run("get", item).code == .notFound)
+    }
   }
 }
