@@ -9,6 +9,10 @@ extension Benchmark {
     limit(&report, "one durable SecItemAdd", small["one add, ms"], 12, "ms", digits: 1)
     report.note("one read of the data", "\(Report.number(small["one read, ms"] ?? 0, 1)) ms")
     report.note("processes started", Report.number(small["processes started"] ?? 0, 0))
+    let recorded = try numbers(
+      bench, ["pairs", "\(pairs)"], store: try bench.makeHistory("secitem-git", count: 0))
+    compare(
+      &report, "one SecItemAdd in a store with git, against one without", recorded, small, "one add, ms")
 
     let large = try bench.makeStore("secitem-large")
     try bench.fill(large, count: StoreQueries.count, kind: .generic)
@@ -40,6 +44,13 @@ extension Benchmark {
       "\(Report.number(eight, 0)) and \(Report.number(one, 0)): \(Report.number(eight / one, 2)) times as many",
       value: eight / one, least: 2.5)
     report.note("signatures for \(2 * count) adds", Report.number(numbers["signatures made"] ?? 0, 0))
+    let recorded = try self.numbers(
+      bench, ["threads", "\(count)"], store: try bench.makeHistory("secitem-threads-git", count: 0))
+    for threads in ["one thread", "eight threads"] {
+      compare(
+        &report, "time of an add by \(threads) in a store with git, against one without", numbers, recorded,
+        "\(threads), adds per second")
+    }
   }
 
   /// Reads with kept secrets, and a storm of replacements and reads by eight threads.
@@ -65,6 +76,17 @@ extension Benchmark {
     report.amount(
       name, "\(Report.number(number, digits)) \(unit)", value: number, limit: limit,
       limitText: "\(Report.number(limit, 0)) \(unit)")
+  }
+
+  /// Reports the quotient of two runs' numbers with the same name.
+  private static func compare(
+    _ report: inout Report, _ name: String, _ first: [String: Double], _ second: [String: Double],
+    _ number: String
+  ) {
+    guard let dividend = first[number], let divisor = second[number], divisor > 0 else {
+      return report.fact(name, "missing", isRight: false)
+    }
+    report.note(name, "\(Report.number(dividend / divisor, 2)) times")
   }
 
   private static func numbers(
