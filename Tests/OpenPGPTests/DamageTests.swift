@@ -43,12 +43,47 @@ import Testing
         Issue.record("byte \(place) was changed, and \(opened.count) bytes were returned")
       } catch {
         switch error {
-        case .corrupt, .notARecipient, .notEncrypted, .other: break
+        case .corrupt, .notARecipient: break
         default: Issue.record("byte \(place): \(error)")
         }
       }
     }
     #expect(decrypted > 20)
+  }
+
+  /// The first bytes of a content that is not data for gpg: encrypted data without and with integrity protection, session
+  /// keys for a passphrase, and compressed data that cannot be decompressed.
+  static let contents: [[UInt8]] = [
+    [0xC9], [0xD2, 30, 1], [0xC3, 4, 4, 9, 0, 8, 0xD2, 30, 1], [0xC3, 13, 4, 9, 3, 8], [0xC8, 61, 1, 0xFF],
+    [0xC8, 61, 2, 0xFF],
+  ]
+
+  @Test(arguments: contents)
+  func `a message is damaged also if its changed content makes gpg end early or ask for a passphrase`(
+    content: [UInt8]
+  ) throws {
+    let home = try GnuPGHome(secret: [.alice])
+    let sealed = try Engine(home, people: [.alice]).sealed(to: [.alice])
+    let changed = try Self.message(sealed, withContent: content)
+    for interaction in [Interaction.never, .loopback { SecretBytes(copying: Array("x".utf8)) }] {
+      let engine = Engine(home, people: [.alice], interaction: interaction)
+      #expect(throws: EngineError.corrupt) { try engine.opened(changed) }
+    }
+  }
+
+  // Returns the message with another beginning of its content, made without the key: gpg encrypts in CFB mode, and the
+  // first block of the content is known.
+  static func message(_ message: [UInt8], withContent bytes: [UInt8]) throws -> [UInt8] {
+    let header = try header(of: message)
+    let name = Array(RecipientName.of(header.recipients).utf8)
+    let size = UInt8(name.count)
+    // A literal packet (RFC 9580, 5.9) with the secret `hello`.
+    let known = [0xCB, 2 + size + 4 + 5, UInt8(ascii: "b"), size] + name
+    // The version of the container, 16 random bytes, and two of them again.
+    let start = try #require(header.content.first).lowerBound + 1 + 18
+    var changed = message
+    for (index, byte) in bytes.enumerated() { changed[start + index] ^= known[index] ^ byte }
+    return changed
   }
 
   @Test func `damage is distinguished from a missing key, even with several recipients`() throws {

@@ -36,11 +36,14 @@ extension Engine {
     if cancellation?.isCancelled == true { throw .cancelled }
     // Before the checks below the content of the sink must not be used.
     if sink.exceededLimit { throw .tooLarge(limit: limit) }
+    // The content of an intact message is data.
+    if context.report.hasNestedMessage { throw .corrupt }
     let result = unsafe gpgme_op_decrypt_result(context.pointer)
     guard code == 0 else {
       let error = unsafe Self.failure(code, result: result, header: header)
       // libgpgme reports a gpg that has said nothing like one that found no data.
       if error == .corrupt || error == .notEncrypted, !context.report.hasEnded {
+        if context.report.hasReachedContent, try isNotDecompressible(ciphertext, session) { throw .corrupt }
         throw .incomplete(detail: "it did not finish decrypting")
       }
       throw error
@@ -60,6 +63,27 @@ extension Engine {
       guard name == RecipientName.of(header.recipients) else { throw .alteredRecipients }
     }
     return sink.take()
+  }
+
+  // gpg interprets the content of a damaged message before it detects the damage. GnuPG 2.2 aborts if the content looks
+  // like another encrypted message, which the status lines show. It ends without a statement if the content looks like
+  // compressed data and cannot be decompressed. It says so only in its messages, and libgpgme may drop the last of these.
+
+  /// Decrypts again without a dialog, and returns true if gpg ends because it cannot decompress the content.
+  ///
+  /// - Throws: `incomplete` if gpg was ended.
+  private func isNotDecompressible(_ ciphertext: [UInt8], _ session: Session) throws(EngineError) -> Bool {
+    counter.decryptionStarted()
+    let output = try ProgramCall.run(
+      untilEnd: session.program.path,
+      [
+        "--homedir", session.home.path, "--batch", "--no-tty", "--pinentry-mode", "error", "--logger-fd", "1",
+        "--output", "/dev/null", "--decrypt",
+      ], input: ciphertext)
+    let problems = ["zlib", "bz2lib"].map { Array("gpg: Fatal: \($0) inflate problem: ".utf8) }
+    return output?.split(separator: UInt8(ascii: "\n")).contains { line in
+      problems.contains { line.starts(with: $0) }
+    } ?? false
   }
 
   // The code alone is misleading: with several recipients a damaged message is reported as "no secret key". A

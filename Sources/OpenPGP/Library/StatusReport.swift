@@ -10,11 +10,16 @@ final class StatusReport {
   private(set) var statements = SignatureStatements()
   /// True if gpg has finished encrypting or decrypting, or found no data to do it with.
   private(set) var hasEnded = false
+  /// True if gpg had the key for a message and has begun to read its content.
+  private(set) var hasReachedContent = false
+  /// True if gpg has found encrypted data inside the data that it was decrypting.
+  private(set) var hasNestedMessage = false
   /// The keys that were imported or are unchanged.
   private(set) var imported: [Fingerprint] = []
   /// The counts at the end of an import; nil if it has not ended.
   private(set) var importCounts: ImportCounts?
   private var failure: String?
+  private var hasBegunDecrypting = false
   private let cancellation: Cancellation?
 
   /// Creates an empty report.
@@ -32,6 +37,12 @@ final class StatusReport {
     statements.read(words)
     switch keyword {
     case "END_ENCRYPTION", "END_DECRYPTION", "NODATA": hasEnded = true
+    case "BEGIN_DECRYPTION":
+      hasNestedMessage = hasNestedMessage || hasBegunDecrypting && !hasEnded
+      hasBegunDecrypting = true
+    case "DECRYPTION_INFO": hasReachedContent = true
+    // No message that is given to gpg can be decrypted with a passphrase, so this is about its content.
+    case "NEED_PASSPHRASE_SYM": hasNestedMessage = true
     case "IMPORT_OK": if words.count > 2, let key = Fingerprint(String(words[2])) { imported.append(key) }
     case "IMPORT_RES": importCounts = ImportCounts(words.dropFirst())
     // gpg reports `gpg-exit` if it ends with an error that it has not reported otherwise.
