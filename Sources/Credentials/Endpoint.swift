@@ -4,8 +4,8 @@ package import KeyringModel
 package struct Endpoint: Equatable, Sendable {
   /// The protocol in lower case, such as `https`.
   package let scheme: String
-  /// The host, and the port if one is given.
-  package let host: HostName
+  /// The host, and the port unless it is the default of the protocol.
+  package private(set) var host: HostName
   /// The path without the leading `/`; nil if none is given.
   package let path: [UInt8]?
 
@@ -18,6 +18,7 @@ package struct Endpoint: Equatable, Sendable {
   package init(scheme: String, host: HostName, path: [UInt8]? = nil) {
     self.scheme = scheme.lowercased()
     self.host = host
+    self.host.port = Self.port(host.port, scheme: self.scheme)
     self.path = path.map(Self.withoutSlash)
   }
 
@@ -91,8 +92,9 @@ package struct Endpoint: Equatable, Sendable {
   func isServed(by record: ItemRecord) -> Bool {
     let attributes = record.attributes
     let server = attributes[.server]?.contentBytes ?? []
-    guard HostName.lowerCase(server) == host.host else { return false }
-    guard Self.number(attributes[.port]) == port else { return false }
+    guard HostName.normalized(server) == host.host, let number = Self.number(attributes[.port]),
+      Self.port(number, scheme: scheme) == host.port
+    else { return false }
     let known = String(decoding: attributes[.protocol]?.contentBytes ?? [], as: UTF8.self).lowercased()
     guard known == scheme || (known.isEmpty && scheme == "https") else { return false }
     guard let path else { return true }
@@ -123,6 +125,11 @@ package struct Endpoint: Equatable, Sendable {
     let start = begin + (endOfScheme(Array(url[begin...])).map { $0 + 3 } ?? 0)
     let slash = url[start...].firstIndex(of: UInt8(ascii: "/")) ?? url.endIndex
     return url[start..<slash].lastIndex(of: UInt8(ascii: "@")).map { start...$0 }
+  }
+
+  /// Returns a port; nil for none, for 0, and for the default of a protocol.
+  private static func port(_ port: Int64?, scheme: String) -> Int64? {
+    port == 0 || port == HostName.defaultPort(ofScheme: Array(scheme.utf8)) ? nil : port
   }
 
   private static func number(_ value: AttributeValue?) -> Int64? {

@@ -19,7 +19,7 @@ package struct LoginItems {
   struct Found {
     /// The items in the order of creation.
     let records: [ItemRecord]
-    /// The items. If the keyring has several groups, this includes items whose server differs only in case, because a
+    /// The items. If the keyring has several groups, this includes items whose server has another spelling, because a
     /// program may mean them.
     let rivals: [ItemRecord]
     /// All items of the place, including tokens and the items of other programs.
@@ -45,21 +45,24 @@ package struct LoginItems {
   func find(
     at endpoint: Endpoint, account: [UInt8]?, where isWanted: (ItemRecord) -> Bool
   ) throws(KeyringError) -> Found {
-    let exact = try find(at: endpoint, account, ignoringCase: false, isWanted)
-    // Host names are case-insensitive (RFC 4343), but the user may have typed upper-case letters. This search takes
-    // longer, so it comes last.
+    let exact = try find(at: endpoint, account, anySpelling: false, isWanted)
+    // Host names are case-insensitive (RFC 4343), but the user may have typed upper-case letters, or a dot at the end. This
+    // search takes longer, so it comes last.
     if !exact.records.isEmpty, keyring.policy.groups.count == 1 { return exact }
-    let all = try find(at: endpoint, account, ignoringCase: true, isWanted)
+    let all = try find(at: endpoint, account, anySpelling: true, isWanted)
     if exact.records.isEmpty { return all }
     return Found(
       records: exact.records, rivals: all.records, all: all.all, isIncomplete: exact.isIncomplete)
   }
 
   private func find(
-    at endpoint: Endpoint, _ account: [UInt8]?, ignoringCase: Bool, _ isWanted: (ItemRecord) -> Bool
+    at endpoint: Endpoint, _ account: [UInt8]?, anySpelling: Bool, _ isWanted: (ItemRecord) -> Bool
   ) throws(KeyringError) -> Found {
     let server = AttributeValue(text: endpoint.host.host)
-    var predicates = [Predicate.equal(.server, server, ignoresCase: ignoringCase)]
+    let comparison: Predicate.Comparison = anySpelling ? .prefix(server) : .equal(server)
+    var predicates = [
+      Predicate(subject: .attribute(.server), comparison: comparison, ignoresCase: anySpelling)
+    ]
     if let account { predicates.append(.equal(.account, AttributeValue(text: account))) }
     let matches = try keyring.find(Query(itemClass: .internetPassword, predicates: predicates))
     let all = matches.items.filter { endpoint.isServed(by: $0) }

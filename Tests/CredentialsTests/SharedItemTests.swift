@@ -299,7 +299,7 @@ import Testing
       try logins.store(
         SecretSlice(SecretBytes(text: "new")), service: Array(service.utf8), account: Array("deploy".utf8))
     } throws: { error in
-      if case KeyringError.shared(.otherGroup("ops"), _) = error { true } else { false }
+      if case KeyringError.shared(.similar, _) = error { true } else { false }
     }
     #expect(try texts() == ["ops old"])
   }

@@ -106,4 +106,17 @@ import Testing
     #expect(SecItemCall.add(secure).status == errSecMissingEntitlement)
     #expect(SecItemCall.add(secure.merging(["agrp": "default"]) { $1 }).status == errSecSuccess)
   }
+
+  @Test(arguments: [["acct": "Bot"], ["srvr": "API.example."], ["ptcl": "smtp"]])
+  func `another spelling of a shared account is not added for more readers`(spelling: [String: String]) throws
+  {
+    let world = try StandInWorld()
+    defer { world.close() }
+    try world.store.join(EngineDouble.fingerprint(2), "default")
+    let login: [AnyHashable: Any] = ["class": "inet", "srvr": "api.example", "acct": "bot", "ptcl": "htps"]
+    #expect(SecItemCall.add(login.merging(["agrp": "team"]) { $1 }).status == errSecSuccess)
+    let other = login.merging(spelling) { $1 }
+    #expect(SecItemCall.add(other).status == errSecMissingEntitlement)
+    #expect(SecItemCall.add(other.merging(["agrp": "default"]) { $1 }).status == errSecSuccess)
+  }
 }

@@ -159,6 +159,14 @@ enum KeyringErrors {
 
   private static let shared: [(KeyringError, ExitCode)] = [
     (.shared(.severalGroups, [item, item]), .ambiguous), (.shared(.otherGroup(evil), [item]), .alreadyExists),
+    (
+      .shared(.similar(.internetPassword, ["server": "x", "account": .string(evil)], group: evil), [item]),
+      .alreadyExists
+    ),
+    (
+      .shared(.similar(.genericPassword, ["service": "x", name: .bytes([255])], group: "x"), [item]),
+      .alreadyExists
+    ),
     (.shared(.plantedBy(person, name: evil), [item]), .alreadyExists),
     (.shared(.removal(group: evil), [item]), .failure), (.shared(.newReaders(group: evil), [item]), .failure),
   ]

@@ -63,4 +63,22 @@ import Testing
     _ = try world.value(world.service.delete(world.item(item), for: world.sender))
     #expect(try texts() == [])
   }
+
+  @Test(
+    arguments: [
+      ["server": "git.example", "user": "Deploy"],
+      ["server": "GIT.example.", "user": "deploy", "protocol": "http"],
+      ["service": "https://git.example/", "username": "deploy"],
+    ] as [ServiceAttributes])
+  func `other attributes of a shared account are not stored for more readers`(attributes: ServiceAttributes)
+    throws
+  {
+    try world.store.leave(EngineDouble.fingerprint(2), "team")
+    try world.add(Self.login, "old", in: .group("team"))
+    #expect(throws: SecretServiceError.self) { try world.add(attributes, "new", replace: true) }
+    #expect(try texts() == ["team old"])
+    try world.add(attributes, "on purpose", in: .group("team"))
+    try world.add(["server": "git.example", "user": "other"], "new")
+    #expect(try texts() == ["default new", "team old", "team on purpose"])
+  }
 }

@@ -40,9 +40,7 @@ package struct WebLogin: Sendable {
     guard protocols.contains(place.scheme) else { return nil }
     self.record = record
     host = place.host.host
-    port = place.host.port.flatMap {
-      $0 == HostName.defaultPort(ofScheme: Array(place.scheme.utf8)) ? nil : $0
-    }
+    port = place.host.port
     account = attributes[.account]?.contentBytes ?? []
     scheme = place.scheme
   }

@@ -249,9 +249,8 @@ private struct SavedPlace {
   /// - Parameter record: The item. If it has no protocol and the URL is one of `https`, it still has none.
   func attributes(protocolOf record: ItemRecord) -> Attributes {
     let isDefault = endpoint.scheme == WebLogin.defaultScheme && record.attributes[.protocol] == nil
-    let port = endpoint.host.port.flatMap { $0 == (endpoint.scheme == "http" ? 80 : 443) ? nil : $0 }
     var attributes: Attributes = [.server: AttributeValue(text: endpoint.host.host)]
-    attributes[.port] = port.map { .integer($0) }
+    attributes[.port] = endpoint.host.port.map { .integer($0) }
     attributes[.protocol] = isDefault ? nil : .string(endpoint.scheme)
     attributes[.path] = endpoint.path.map { AttributeValue(text: $0) }
     return attributes

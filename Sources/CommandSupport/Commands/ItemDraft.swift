@@ -94,7 +94,7 @@ package struct ItemDraft: Equatable, Sendable {
       // Host names are compared without regard to case (RFC 4343), so they are stored in one. Other names, such as
       // those with spaces, stay as typed.
       let isHost = name == .server && HostName(authority: typed) != nil
-      let bytes = isHost ? HostName.lowerCase(typed) : typed
+      let bytes = isHost ? HostName.normalized(typed) : typed
       let value = AttributeSchema.value(ofText: bytes, for: name)
       if let other = new.first(where: { $0.name == name }) {
         guard other.value.isSame(as: value) else { throw .contradictingValues(name) }

@@ -44,10 +44,10 @@ package struct ItemNameReading: Hashable, Sendable {
     if let host = HostName(authority: first.container), let port = host.port {
       readings.append(.host(host.host, first.account, [.init(name: .port, number: port)]))
     }
-    let lowerCase = HostName.lowerCase(first.container)
+    let host = HostName.normalized(first.container)
     readings += plain
-    if lowerCase != first.container { readings.append(.host(lowerCase, first.account, [])) }
-    return readings + [ItemNameReading.host(lowerCase, first.account, []).inAnyCase]
+    if host != first.container { readings.append(.host(host, first.account, [])) }
+    return readings + [ItemNameReading.host(host, first.account, []).inAnyCase]
   }
 
   /// Returns the readings of a URL, the preferred one first: with everything that it contains, without the path, and

@@ -120,40 +120,6 @@ extension ErrorReport {
     }
   }
 
-  private init(_ conflict: SharedItemConflict, _ items: [ItemReference]) {
-    let name = items.first?.text ?? ""
-    switch conflict {
-    case .severalGroups:
-      self.init(
-        describing: CommandError.ambiguous(
-          "the request of a program that names no group", candidates: items.map(\.text)))
-    case .otherGroup(let group):
-      self.init(
-        .alreadyExists,
-        "the secret was not stored: \(name) is in group \(Self.quote(group)), and a new item would have other "
-          + "readers",
-        hint: "`keytree set \(name) --secret` replaces its secret in its group")
-    case .plantedBy(let person, let signer):
-      self.init(
-        .alreadyExists,
-        "the secret was not stored: \(Self.quote(signer)) (\(person.text)) has changed \(name) last, and cannot read "
-          + "new items",
-        hint: "`keytree set \(name) --secret` replaces its secret; `keytree who \(name)` shows its readers")
-    case .removal(let group):
-      self.init(
-        .failure, "\(name) was not removed: other members of group \(Self.quote(group)) use it, too",
-        hint:
-          "`keytree set \(name) --secret` replaces its secret; `keytree rm \(name)` removes it for all members"
-      )
-    case .newReaders(let group):
-      self.init(
-        .failure,
-        "\(name) was not removed: the program would store a new secret in group \(Self.quote(group)), which others can "
-          + "read",
-        hint: "`keytree set \(name) --secret` replaces its secret; `keytree rm \(name)` removes it")
-    }
-  }
-
   /// The next step if no signing subkey that the store knows can be used.
   package static var signingHint: String {
     "`keytree group refresh` imports a new signing subkey from your GnuPG keyring"

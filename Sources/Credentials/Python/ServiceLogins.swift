@@ -59,30 +59,12 @@ package struct ServiceLogins {
   /// Stores a generic password, replacing an existing one.
   ///
   /// - Returns: True if anything has changed.
-  /// - Throws: `ambiguous`, `damagedIndex`, `KeyringError`, `contended`.
+  /// - Throws: `ambiguous`, `damagedIndex`, `KeyringError`, `contended`. An internet password for the host and the account is
+  ///   another spelling of the new one, because pip gets it for a URL and stores a new one under the host.
   package func store(
     _ secret: SecretSlice, service: [UInt8], account: [UInt8]
   ) throws -> Bool {
-    let item = item(service, account)
-    if try item.find() == nil { try requireNoPassword(of: service, account) }
-    return try item.store(secret)
-  }
-
-  /// Checks that no internet password of another group has the host and the account of a new generic password. pip gets
-  /// the internet password for a URL, and stores a new one under the host.
-  private func requireNoPassword(of service: [UInt8], _ account: [UInt8]) throws {
-    guard keyring.policy.groups.count > 1, let host = Endpoint(url: service, scheme: "https")?.host else {
-      return
-    }
-    let predicates = [
-      Predicate.equal(.server, AttributeValue(text: host.host), ignoresCase: true),
-      Predicate.equal(.account, AttributeValue(text: account)),
-    ]
-    let found = try keyring.find(Query(itemClass: .internetPassword, predicates: predicates)).items
-    let others = found.filter { LoginItems.isPassword($0) && $0.group != GroupName.default }
-    guard let other = others.first else { return }
-    if others.count == 1 { try keyring.requireMembership(of: other) }
-    throw KeyringError.shared(.otherGroup(other.group), others.map(\.reference))
+    try item(service, account).store(secret)
   }
 
   /// Removes a generic password.

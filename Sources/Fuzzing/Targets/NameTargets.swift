@@ -41,7 +41,7 @@ extension FuzzTarget {
 
   private static func check(_ name: HostName) {
     expect(!name.host.isEmpty, "a host has a name")
-    expect(HostName.lowerCase(name.host) == name.host, "a host is in lower case")
+    expect(HostName.normalized(name.host) == name.host, "a host has the form in which hosts are compared")
     if let port = name.port { expect((1...65535).contains(port), "a port exists") }
   }
 

@@ -125,13 +125,13 @@ struct SecItemService {
     return group == GroupName.default ? nil : group
   }
 
-  /// Checks that no other group has an item with the name of a new one, which names no group.
+  /// Checks that no other group has an item with the name of a new one, which names no group, or for the same account.
   ///
   /// - Throws: `errSecDuplicateItem` for one with the same primary key, whose secret an update replaces in its group;
   ///   `errSecMissingEntitlement` for any other: the program has to name the group.
   private func requireNewName(_ item: NewItem, _ keyring: Keyring) throws {
     let others = try keyring.items(ofOtherGroupsLike: item)
-    guard let other = others.first else { return }
+    guard let other = others.first else { return try keyring.requireNewAccount(item) }
     let hasKey = others.count == 1 && PrimaryKey(other, in: "") == PrimaryKey(item, in: "")
     guard hasKey, keyring.policy.groups[other.group]?.contains(keyring.ownFingerprint) == true else {
       throw SecItemFailure(errSecMissingEntitlement)

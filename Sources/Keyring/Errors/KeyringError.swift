@@ -82,6 +82,9 @@ public enum SharedItemConflict: Sendable, Equatable {
   case severalGroups
   /// An item with the name is in this group and not in that of new items, which could have other readers.
   case otherGroup(String)
+  /// An item of another group may be for the same account, in another spelling, and members of this group cannot read it.
+  /// The values are the class, the attributes and the group of the item that was not stored.
+  case similar(ItemClass, Attributes, group: String)
   /// This person has signed the item last. They could read the new secret only because the item is in its group.
   case plantedBy(Fingerprint, name: String)
   /// The other members of this group use the item to be removed.

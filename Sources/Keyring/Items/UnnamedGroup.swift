@@ -6,13 +6,14 @@ package import KeyringModel
 /// - If there is an item of the account, in any group, a new secret replaces its secret in its own group.
 /// - There is never a second item of the account in another group, which could have more readers. If there are several
 ///   already, or if this user is not in the group of the item, nothing is stored.
+/// - A new item that may be for the account of another item, in another spelling, has no readers that the other lacks.
 /// - A person who cannot read new items does not become a reader of a secret by storing an item of the account first.
 /// - An item is removed only if no other person can read it, and none could read a new item: after a rejected password, a
 ///   program removes the item, and stores the new password as a new item.
 extension Keyring {
   /// Returns true if other people can read an item.
   package func isShared(_ record: ItemRecord) -> Bool {
-    !record.isLocal && policy.groups[record.group] != [trusted.signer]
+    readers(of: record) != [trusted.signer]
   }
 
   /// Checks that a program may remove items.
@@ -56,15 +57,49 @@ extension Keyring {
     throw .shared(.plantedBy(signer, name: policy.people[signer]?.name ?? ""), [record.reference])
   }
 
-  /// Checks that a program may add an item: that no item of another group has its name.
+  /// Checks that a program may add an item: that no item of another group has its name, and that no item with fewer
+  /// readers may be for the same account.
   ///
   /// - Throws: `KeyringError.team` with `notInGroup` if this user is not in the group of the only such item; `.shared` with
-  ///   `otherGroup`; the errors of `items(ofOtherGroupsLike:)`.
+  ///   `otherGroup`; the errors of `items(ofOtherGroupsLike:)` and of `requireNewAccount(_:)`.
   package func requireNewName(_ item: NewItem) throws(KeyringError) {
     let others = try items(ofOtherGroupsLike: item)
+    if let other = others.first {
+      if others.count == 1 { try requireMembership(of: other) }
+      throw .shared(.otherGroup(other.group), others.map(\.reference))
+    }
+    try requireNewAccount(item)
+  }
+
+  /// Checks that no item of another group may be for the account of a new item, unless all readers of the new item can
+  /// read that one, too.
+  ///
+  /// - Throws: `KeyringError.team` with `notInGroup` if this user is not in the group of the only such item; `.shared` with
+  ///   `similar`; `.shardDamaged` if the index is damaged; the errors of `find(_:)`.
+  package func requireNewAccount(_ item: NewItem) throws(KeyringError) {
+    let newReaders = policy.groups[item.group] ?? []
+    if policy.groups.count == 1 || item.isLocal || newReaders == [trusted.signer] { return }
+    guard let account = SimilarAccount(item.itemClass, item.attributes) else { return }
+    var others: [ItemRecord] = []
+    for query in account.queries {
+      let matches = try find(query)
+      others += matches.items.filter { record in
+        let isElsewhere = !record.group.hasSameBytes(as: item.group)
+        guard isElsewhere, !newReaders.allSatisfy(readers(of: record).contains) else { return false }
+        return SimilarAccount(record.itemClass, record.attributes)?.mayBeSame(as: account) == true
+      }
+      if others.isEmpty, let problem = matches.problems.first {
+        throw .shardDamaged(file: problem.file, matches.problems.map(\.problem))
+      }
+    }
     guard let other = others.first else { return }
     if others.count == 1 { try requireMembership(of: other) }
-    throw .shared(.otherGroup(other.group), others.map(\.reference))
+    throw .shared(.similar(item.itemClass, item.attributes, group: item.group), others.map(\.reference))
+  }
+
+  /// Returns the people who can read an item.
+  private func readers(of record: ItemRecord) -> [Fingerprint] {
+    record.isLocal ? [trusted.signer] : policy.groups[record.group] ?? []
   }
 
   /// Returns the items that have the name of a new item and are in another group; none for an item that stays on this

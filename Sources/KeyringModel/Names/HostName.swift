@@ -1,7 +1,7 @@
 /// A host with an optional port, from a URL or from the name of a folder.
 ///
-/// ASCII letters become lower case, and an IPv6 address loses its brackets. Everything else is kept: `xn--` names and
-/// percent escapes are not decoded.
+/// ASCII letters become lower case, the dot at the end of a complete name is dropped (RFC 3986, 3.2.2), and an IPv6 address
+/// loses its brackets. Everything else is kept: `xn--` names and percent escapes are not decoded.
 package struct HostName: Equatable, Sendable {
   /// The name or address.
   package var host: [UInt8]
@@ -21,8 +21,8 @@ package struct HostName: Equatable, Sendable {
         self.port = port
       }
     }
-    guard !name.isEmpty, name.allSatisfy(HostName.isHostCharacter) else { return nil }
-    host = name.map(HostName.lowerCase)
+    host = HostName.normalized(name)
+    guard !host.isEmpty, host.allSatisfy(HostName.isHostCharacter) else { return nil }
   }
 
   /// Parses an IPv6 address without brackets. It has no port, because its end cannot be told from one.
@@ -54,7 +54,7 @@ package struct HostName: Equatable, Sendable {
   /// Takes any text as a host without a port: the attribute `server` of an item need not look like a host.
   ///
   /// - Parameter text: The text.
-  package init(anyName text: some Sequence<UInt8>) { host = text.map(HostName.lowerCase) }
+  package init(anyName text: some Sequence<UInt8>) { host = HostName.normalized(Array(text)) }
 
   // Splits `name`, `name:port`, `[address]` and `[address]:port` into name and port.
   private static func split(_ text: [UInt8]) -> (name: [UInt8], digits: ArraySlice<UInt8>?)? {
@@ -111,8 +111,15 @@ package struct HostName: Equatable, Sendable {
       && host.allSatisfy { isHexDigit($0) || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ".") }
   }
 
-  /// Returns a host with lower-case ASCII letters, as used in comparisons (RFC 4343).
+  /// Returns a host with lower-case ASCII letters (RFC 4343).
   package static func lowerCase(_ host: [UInt8]) -> [UInt8] { host.map(lowerCase) }
+
+  /// Returns a host in the form in which hosts are compared and stored: in lower case, without the dot at the end.
+  package static func normalized(_ host: [UInt8]) -> [UInt8] {
+    let dot = UInt8(ascii: ".")
+    let isComplete = host.count > 1 && host.last == dot && host[host.count - 2] != dot
+    return lowerCase(isComplete ? host.dropLast() : host)
+  }
 
   private static func lowerCase(_ byte: UInt8) -> UInt8 {
     (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte

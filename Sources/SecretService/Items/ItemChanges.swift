@@ -49,7 +49,8 @@ struct ItemChanges {
   ///
   /// - Parameter isUsual: True for the group of programs that name none. If another group has the item with the same
   ///   attributes, its secret is replaced there.
-  /// - Throws: `failed` if a new item, or one of several items, would be stored for other readers.
+  /// - Throws: `failed` if a new item, or one of several items, would be stored for other readers; `KeyringError.shared` if
+  ///   the item of another group, with fewer readers, may be for the same account.
   func create(_ new: ItemContent, in group: String, isUsual: Bool = true, replace: Bool) throws -> ItemChange
   {
     try attempt {
@@ -63,6 +64,7 @@ struct ItemChanges {
           return try update(old, label: new.label, new.secret, new.contentType, in: &changes)
         }
         var item = Self.item(new, group)
+        if isUsual, equal.isEmpty { try keyring.requireNewAccount(item) }
         item.attributes[.account] = try freeAccount(
           for: item, new.attributes, equal: equal.count, in: &changes)
         return .stored(try changes.add(item, secret: new.secret.copy()))

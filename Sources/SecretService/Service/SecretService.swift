@@ -383,6 +383,11 @@ extension SecretServiceError {
         .failed,
         "Other people can read new items of the default collection. The command keytree rm removes it.",
         cause: error)
+    case KeyringError.shared(.similar, _):
+      self.init(
+        .failed,
+        "Another group may have an item for this account, which fewer people can read. Name a collection.",
+        cause: error)
     case KeyringError.shared:
       self.init(
         .failed, "Another group has an item with these attributes. Name its collection.", cause: error)

@@ -1,0 +1,75 @@
+internal import Arguments
+internal import Encoding
+internal import Keyring
+internal import KeyringModel
+
+/// The messages about secrets that are neither stored nor removed for a program that names no group.
+extension ErrorReport {
+  /// Creates the report for a conflict.
+  ///
+  /// - Parameter items: The items that are in the way, the first of which the message names.
+  init(_ conflict: SharedItemConflict, _ items: [ItemReference]) {
+    let name = items.first?.text ?? ""
+    switch conflict {
+    case .severalGroups:
+      self.init(
+        describing: CommandError.ambiguous(
+          "the request of a program that names no group", candidates: items.map(\.text)))
+    case .otherGroup(let group):
+      self.init(
+        .alreadyExists,
+        "the secret was not stored: \(name) is in group \(Self.quote(group)), and a new item would have other "
+          + "readers",
+        hint: "`keytree set \(name) --secret` replaces its secret in its group")
+    case .similar(let itemClass, let attributes, let group):
+      let words = Self.addition(itemClass, attributes, group) ?? "keytree add ITEM -g \(group.shellWord)"
+      self.init(
+        .alreadyExists,
+        "the secret was not stored: \(name) may be for the same account, and not all members of group "
+          + "\(Self.quote(group)) can read it",
+        hint:
+          "`keytree set \(name) --secret` replaces its secret; `\(words)` adds another item, which the members of group "
+          + "\(Self.quote(group)) can read", details: items.dropFirst().map { "  " + $0.text })
+    case .plantedBy(let person, let signer):
+      self.init(
+        .alreadyExists,
+        "the secret was not stored: \(Self.quote(signer)) (\(person.text)) has changed \(name) last, and cannot read "
+          + "new items",
+        hint: "`keytree set \(name) --secret` replaces its secret; `keytree who \(name)` shows its readers")
+    case .removal(let group):
+      self.init(
+        .failure, "\(name) was not removed: other members of group \(Self.quote(group)) use it, too",
+        hint:
+          "`keytree set \(name) --secret` replaces its secret; `keytree rm \(name)` removes it for all members"
+      )
+    case .newReaders(let group):
+      self.init(
+        .failure,
+        "\(name) was not removed: the program would store a new secret in group \(Self.quote(group)), which others can "
+          + "read",
+        hint: "`keytree set \(name) --secret` replaces its secret; `keytree rm \(name)` removes it")
+    }
+  }
+
+  /// Returns the command that adds an item with some attributes; nil if a command line cannot represent them.
+  private static func addition(_ itemClass: ItemClass, _ attributes: Attributes, _ group: String) -> String? {
+    var words = ["keytree", "add"]
+    if itemClass == .genericPassword, attributes[.service] == nil { words.append("--class=generic") }
+    for entry in attributes.entries {
+      let text: String
+      switch entry.value {
+      case .string(let value)
+      where !value.unicodeScalars.contains { $0.properties.generalCategory == .control }:
+        text = value
+      case .integer(let value): text = String(value)
+      case .string, .bytes, .boolean, .date: return nil
+      }
+      if text.isEmpty { continue }
+      let known = AttributeOptions.plain.first { $0.name == entry.name }
+      words.append(
+        known.map { "--\($0.option.name)=\(text.shellWord)" }
+          ?? "--attribute=" + "\(entry.name.text)=\(text)".shellWord)
+    }
+    return (words + ["--group=" + group.shellWord]).joined(separator: " ")
+  }
+}

@@ -1,0 +1,219 @@
+import Keyring
+import KeyringModel
+import Secrets
+import TestSupport
+import Testing
+
+@testable import Credentials
+
+/// Tests other spellings of the account of a shared item (threat T53), with a store of two people: Alice is in `default`
+/// and `ops`, Bob only in `default`.
+@Suite(.serialized) struct SimilarAccountTests {
+  private let store = StandInStore()
+  private let bob = EngineDouble.fingerprint(2)
+
+  init() throws {
+    try store.create()
+    let owner = store.owner
+    try store.join(bob, "default")
+    try store.changePolicy { $0.groups["ops"] = [owner] }
+  }
+
+  // MARK: Programs
+
+  /// A request of a program to store the password `new`.
+  enum Request: Sendable {
+    /// The lines of git's message.
+    case git(String)
+    /// The URL and the user name of docker.
+    case docker(String, String)
+    /// The URL of the index of a registry of cargo.
+    case cargo(String)
+    /// The service and the user name of Python's `keyring`.
+    case python(String, String)
+
+    func store(in keyring: Keyring, _ state: String) throws {
+      let secret = SecretSlice(SecretBytes(text: "new"))
+      let recent = RecentLogins(base: state, keyring: keyring.policy.keyring)
+      let now = Timestamp(microseconds: 1_800_000_000_000_000)
+      switch self {
+      case .git(let lines):
+        let message = try GitWorld.message(lines + "\npassword=new\n")
+        _ = try GitCredentialHelper(keyring, recent: recent, now: now).store(message)
+      case .docker(let url, let user):
+        let text = #"{"ServerURL":"\#(url)","Username":"\#(user)","Secret":"new"}"#
+        _ = try DockerCredentialHelper(keyring).store(DockerCredential(SecretBytes(text: text)))
+      case .cargo(let url):
+        let line = #"{"v":1,"kind":"login","registry":{"index-url":"\#(url)"}}"#
+        _ = try CargoCredentialProvider(keyring).store(secret, for: CargoRequest(SecretBytes(text: line)))
+      case .python(let service, let user):
+        _ = try ServiceLogins(keyring, recent: recent, now: now).store(
+          secret, service: Array(service.utf8), account: Array(user.utf8))
+      }
+    }
+  }
+
+  private func add(_ item: NewItem, _ group: String = "ops") throws {
+    var item = item
+    item.group = group
+    try store.open().add(item, secret: SecretBytes(text: "old"))
+  }
+
+  private func store(_ request: Request) throws {
+    try request.store(in: store.open(), store.host.stateBase)
+  }
+
+  /// The groups and secrets of all items.
+  private func texts() throws -> [String] {
+    let keyring = try store.open()
+    return try keyring.find(Query()).items.map { "\($0.group) \(try keyring.text(of: $0))" }.sorted()
+  }
+
+  private static func generic(_ service: String, _ account: String) -> NewItem {
+    NewItem(
+      itemClass: .genericPassword,
+      attributes: ["service": AttributeValue.string(service), "account": .string(account)])
+  }
+
+  private static let docker: KeyValuePairs<AttributeName, AttributeValue> = [
+    "label": "Docker Credentials", "protocol": "https", "authenticationType": "default",
+  ]
+
+  // MARK: The same account
+
+  @Test(
+    arguments: [
+      (.login("git.example.", "deploy"), "host=git.example"),
+      (.login("git.example", "deploy"), "host=git.example."),
+      (.login("git.example", "deploy"), "host=git.example.:443"),
+      (.login("git.example", "deploy", ["port": 443]), "host=git.example"),
+      (.login("git.example", "deploy", ["port": 443, "protocol": "https"]), "host=GIT.example"),
+      (.login("git.example", "deploy"), "host=git.example:443"),
+      (.login("git.example", "deploy"), "host=GIT.EXAMPLE"),
+    ] as [(NewItem, String)])
+  func `a final dot, the case of a host and the default port do not make another account`(
+    item: NewItem, host: String
+  ) throws {
+    try add(item)
+    let lines = "protocol=https\n\(host)\nusername=deploy"
+    let keyring = try store.open()
+    let helper = GitCredentialHelper(
+      keyring, recent: RecentLogins(base: store.host.stateBase, keyring: keyring.policy.keyring),
+      now: Timestamp(microseconds: 1_800_000_000_000_000))
+    #expect(try helper.get(GitWorld.message(lines + "\n"))?.answer.password?.copy().text() == "old")
+    #expect(throws: KeyringError.self) { try helper.erase(GitWorld.message(lines + "\npassword=old\n")) }
+    try store(.git(lines))
+    #expect(try texts() == ["ops new"])
+  }
+
+  @Test(arguments: ["git.example.", "https://git.example.:443", "git.example:443", "//GIT.example"])
+  func `docker finds a registry with a final dot or the default port`(url: String) throws {
+    try add(.login("git.example", "deploy", Self.docker))
+    try store(.docker(url, "deploy"))
+    #expect(try texts() == ["ops new"])
+  }
+
+  // MARK: Possibly the same account
+
+  /// Accounts of `ops`, and other spellings of them with which programs store a password.
+  static let spellings: [(NewItem, Request)] = [
+    (.login("git.example", "deploy"), .git("protocol=http\nhost=git.example\nusername=deploy")),
+    (.login("git.example", "deploy"), .git("protocol=smtp\nhost=git.example\nusername=deploy")),
+    (
+      .login("git.example", "deploy", ["protocol": "https", "port": 443]),
+      .git("protocol=http\nhost=git.example:80\nusername=deploy")
+    ),
+    (.login("git.example", "deploy"), .git("protocol=https\nhost=git.example:8443\nusername=deploy")),
+    (.login("git.example", "deploy"), .git("protocol=https\nhost=git.example\nusername=Deploy")),
+    (.login("git.example", "deploy"), .git("protocol=https\nhost=git.example\nusername= deploy ")),
+    (.login("git.example", "agro\u{df} "), .git("protocol=https\nhost=git.example\nusername=AGRO\u{df}")),
+    (.login("git.example", "u\u{308}"), .git("protocol=https\nhost=git.example\nusername=\u{fc}")),
+    (
+      .login("git.example", "deploy", ["path": "team/a"]),
+      .git("protocol=https\nhost=git.example\npath=team/a.git\nusername=deploy")
+    ),
+    (.login("git.example", ""), .git("protocol=https\nhost=git.example\nusername=deploy")),
+    (.login("git.example", "deploy"), .git("protocol=https\nhost=git.example\nusername=")),
+    (
+      .login("git.example", "deploy", ["authenticationType": "http-basic"]),
+      .docker("git.example", "deploy")
+    ),
+    (.login("git.example", "deploy", docker), .docker("http://git.example", "deploy")),
+    (.login("git.example", "deploy", docker), .docker("git.example", "Deploy")),
+    (.login("git.example", "deploy", docker), .docker("git.example/v1/", "deploy")),
+    (.login("git.example.", "deploy"), .python("git.example", "deploy")),
+    (.login("git.example", "deploy"), .python("git.example", "Deploy")),
+    (
+      .login("git.example", "deploy", ["protocol": "http"]), .python("https://git.example./simple/", "deploy")
+    ),
+    (generic("https://git.example/simple", "deploy"), .python("git.example", "deploy")),
+    (generic("https://git.example/simple", "deploy"), .python("https://git.example/simple/", "deploy")),
+    (generic("Mailer", "bot"), .python("mailer ", "bot")),
+    (generic("git.example", "deploy"), .git("protocol=https\nhost=git.example\nusername=deploy")),
+    (
+      generic("cargo-registry:sparse+https://crates.example/index/", ""),
+      .cargo("sparse+https://crates.example/index")
+    ),
+    (
+      NewItem(
+        itemClass: .genericPassword,
+        attributes: [
+          "service": "org.gnome.keyring.NetworkPassword", "account": "0123", "kind": "secret-service",
+          "ss:server": "git.example", "ss:user": "deploy",
+        ]), .git("protocol=https\nhost=git.example\nusername=deploy")
+    ),
+  ]
+
+  @Test(arguments: spellings)
+  func `another spelling of a shared account is not stored for more readers`(
+    item: NewItem, request: Request
+  ) throws {
+    try add(item)
+    #expect(throws: KeyringError.self) { try store(request) }
+    #expect(try texts() == ["ops old"])
+  }
+
+  @Test func `another spelling is stored if only the user can read new items`() throws {
+    try add(.login("git.example", "deploy"))
+    let request = Request.git("protocol=https\nhost=git.example\nusername=Deploy")
+    #expect(throws: KeyringError.self) { try store(request) }
+    try store.remove(bob)
+    try store(request)
+    #expect(try texts() == ["default new", "ops old"])
+  }
+
+  @Test(
+    arguments: [
+      .git("protocol=https\nhost=git.example\nusername=other"),
+      .git("protocol=https\nhost=git.example.org\nusername=deploy"),
+      .git("protocol=https\nhost=sub.git.example\nusername=deploy"),
+      .git("protocol=https\nhost=git.example:9443\nusername=deploy"),
+      .docker("registry.example", "deploy"), .docker("git.example", "deploy2"),
+      .python("api", "deploy"), .python("git.example/simple", "other"), .cargo("sparse+https://git.example/"),
+    ] as [Request])
+  func `an account with another name or host is stored beside a shared one`(request: Request) throws {
+    try add(.login("git.example", "deploy", ["port": 8443]))
+    try store(request)
+    #expect(try texts() == ["default new", "ops old"])
+  }
+
+  @Test func `an account that was added on purpose is replaced in its group`() throws {
+    try add(.login("git.example", "deploy"))
+    let request = Request.git("protocol=http\nhost=git.example\nusername=deploy")
+    #expect(throws: KeyringError.self) { try store(request) }
+    try add(.login("git.example", "deploy", ["protocol": "http"]), "default")
+    try store(request)
+    #expect(try texts() == ["default new", "ops old"])
+  }
+
+  @Test func `another spelling of an account of a group of other people is not stored`() throws {
+    try add(.login("git.example", "deploy"))
+    let owner = store.owner
+    try store.join(bob, "ops")
+    try store.leave(owner, "ops")
+    #expect(throws: KeyringError.self) {
+      try store(.git("protocol=http\nhost=git.example\nusername=deploy"))
+    }
+    #expect(try store.open().find(Query()).items.map(\.group) == ["ops"])
+  }
+}
