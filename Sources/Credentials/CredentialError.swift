@@ -16,7 +16,7 @@ package enum CredentialError: Error, Equatable {
   /// Nothing was found, but damaged lines of the index might be a match.
   case damagedIndex
   /// Several items match equally well.
-  case ambiguous([ItemReference])
+  case ambiguous([ItemRecord])
   /// An item with this name exists, but belongs to another program.
   case taken(ItemReference)
   /// Other processes changed the item concurrently at every attempt.

@@ -110,7 +110,7 @@ extension Sequence<ItemRecord> {
   func requireOneGroup() throws {
     let items = Array(self)
     guard let first = items.first, items.contains(where: { $0.group != first.group }) else { return }
-    throw CredentialError.ambiguous(items.map(\.reference))
+    throw CredentialError.ambiguous(items)
   }
 
   /// Refuses to choose between items of several groups with the same account.

@@ -39,7 +39,7 @@ package struct PassphraseItems {
         at: Endpoint(scheme: "ssh", host: host), account: account, where: LoginItems.isPassword)
       try all.rivals.requireOneGroup()
       let found = try all.settled()
-      guard found.count < 2 else { throw CredentialError.ambiguous(found.map(\.reference)) }
+      guard found.count < 2 else { throw CredentialError.ambiguous(found) }
       guard let record = found.first else { return nil }
       return (try items.secret(of: record), record.reference)
     }

@@ -34,7 +34,7 @@ struct CargoRequestTests {
       try keyring.add(item, secret: SecretBytes(text: group))
     }
     let before = try keyring.find(Query()).items
-    let ambiguous = CredentialError.ambiguous(before.map(\.reference))
+    let ambiguous = CredentialError.ambiguous(before)
     let login = SecretBytes(
       text: #"{"v":1,"kind":"login","token":"x","registry":{"index-url":"sparse+https://r/","name":"n"}}"#)
     let request = try CargoRequest(login)

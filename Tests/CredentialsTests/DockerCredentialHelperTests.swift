@@ -45,7 +45,7 @@ struct DockerCredentialHelperTests {
     let other = try keyring.add(new, secret: SecretBytes(text: "of ops"))
     let before = try keyring.find(Query()).items
     let credential = SecretBytes(text: #"{"ServerURL":"https://r.example","Username":"bob","Secret":"new"}"#)
-    let ambiguous = CredentialError.ambiguous(before.map(\.reference))
+    let ambiguous = CredentialError.ambiguous(before)
     #expect(throws: ambiguous) { _ = try helper.get(Array("r.example".utf8)) }
     #expect(throws: ambiguous) { try helper.store(DockerCredential(credential)) }
     #expect(throws: ambiguous) { try helper.erase(Array("r.example".utf8)) }

@@ -35,7 +35,7 @@ struct GitCredentialHelperTests {
     new.group = "ops"
     try keyring.add(new, secret: SecretBytes(text: "of ops"))
     let before = try keyring.find(Query()).items
-    let ambiguous = CredentialError.ambiguous(before.map(\.reference))
+    let ambiguous = CredentialError.ambiguous(before)
     #expect(throws: ambiguous) { _ = try helper.get(GitWorld.message(Self.host)) }
     for password in ["secret", "of ops", "new"] {
       let message = try GitWorld.message(Self.host + "username=alice\npassword=\(password)\n")

@@ -57,7 +57,7 @@ struct ServiceLoginsTests {
       }
     }
     let odd = Array("https://pypi.example/odd".utf8)
-    let rivals = before.filter { $0.itemClass == .genericPassword }.map(\.reference)
+    let rivals = before.filter { $0.itemClass == .genericPassword }
     #expect(throws: CredentialError.ambiguous(rivals)) {
       try logins.store(SecretSlice(SecretBytes(text: "new")), service: odd, account: bob)
     }

@@ -29,10 +29,7 @@ extension ErrorReport {
         hint: "`keytree get \(reference.text)` prints it")
     case .damagedIndex:
       self.init(describing: CommandError.noMatchButDamage("the request of the other program"))
-    case .ambiguous(let references):
-      self.init(
-        describing:
-          CommandError.ambiguous("the request of the other program", candidates: references.map(\.text)))
+    case .ambiguous(let items): self.init(severalItems: items)
     case .taken(let reference):
       let name = reference.text
       self.init(
@@ -44,5 +41,20 @@ extension ErrorReport {
         .storeBusy, "cannot store the credential: other processes keep changing the same item",
         hint: "run the command again")
     }
+  }
+
+  /// Creates the report for several items that match the request of a program, which can name no group.
+  private init(severalItems items: [ItemRecord]) {
+    let last = items.last?.reference.text ?? "ITEM"
+    let isOneGroup = Set(items.map(\.group)).count == 1
+    let isOneAccount = Set(items.map { $0.attributes[.account]?.contentBytes ?? [] }).count == 1
+    let account = isOneAccount ? "" : "; or let the program name the account"
+    self.init(
+      .ambiguous, "\(items.count) items match the request of the other program",
+      hint: isOneGroup
+        ? "`keytree set \(last) --secret` replaces the secret of the last one\(account)"
+        : "the program names no group, so keep one item: `keytree rm \(last)` removes the last one, and "
+          + "`keytree mv \(last) NAME` renames it\(account)",
+      details: items.map { "  \($0.reference.text) in group \(Self.quote($0.group))" })
   }
 }

@@ -12,9 +12,12 @@ extension ErrorReport {
     let name = items.first?.text ?? ""
     switch conflict {
     case .severalGroups:
+      let last = items.last?.text ?? "ITEM"
       self.init(
-        describing: CommandError.ambiguous(
-          "the request of a program that names no group", candidates: items.map(\.text)))
+        .ambiguous, "\(items.count) items match the request of a program that names no group",
+        hint:
+          "keep one item: `keytree rm \(last)` removes the last one, and `keytree mv \(last) NAME` renames it",
+        details: items.map { "  " + $0.text })
     case .otherGroup(let group):
       self.init(
         .alreadyExists,

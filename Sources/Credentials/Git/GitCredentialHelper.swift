@@ -140,7 +140,7 @@ package struct GitCredentialHelper {
     guard let first = known.first, first.group != GroupName.default else {
       return known.first { $0.attributes[.path] == nil }
     }
-    guard known.count == 1 else { throw CredentialError.ambiguous(known.map(\.reference)) }
+    guard known.count == 1 else { throw CredentialError.ambiguous(known) }
     return first
   }
 

@@ -2,6 +2,7 @@ import Arguments
 import CommandSupport
 import Foundation
 import Keyring
+import Personalities
 import TestSupport
 import Testing
 
@@ -52,5 +53,45 @@ import Testing
       "credential", "git", "get", input: Array("protocol=http\nhost=git.example\nusername=\(user)\n".utf8))
     #expect(answer.text == "username=\(user)\npassword=own\n")
     #expect(world.run("credential", "git", "store", input: Array(request.utf8)).code == .done)
+  }
+
+  /// The requests of git and of Python's `keyring` for one account.
+  enum Request: CaseIterable {
+    case gitGet, gitStore, gitErase, keyringGet, keyringSet, keyringDelete
+
+    func run(in world: CommandFixture) -> ProgramResult {
+      let message = "protocol=https\nhost=git.example\nusername=deploy\npassword=x\n"
+      return switch self {
+      case .gitGet: world.run(as: .gitCredential, ["get"], input: message)
+      case .gitStore: world.run(as: .gitCredential, ["store"], input: message)
+      case .gitErase: world.run(as: .gitCredential, ["erase"], input: message)
+      case .keyringGet: world.run(as: .keyring, ["get", "git.example", "deploy"])
+      case .keyringSet: world.run(as: .keyring, ["set", "git.example", "deploy"], input: "x")
+      case .keyringDelete: world.run(as: .keyring, ["del", "git.example", "deploy"])
+      }
+    }
+  }
+
+  @Test(arguments: Request.allCases)
+  func `a request that several items match names their groups and the command that keeps one`(
+    request: Request
+  ) throws {
+    for group in ["ops", "default"] {
+      for name in ["--server=git.example", "--service=git.example"] {
+        let words = ["add", Word(name), "--account=deploy", "-g", Word(group)]
+        #expect(world.run(words, input: Array(group.utf8)).code == .done)
+      }
+    }
+    let refused = request.run(in: world)
+    #expect(refused.status != 0 && refused.output.isEmpty)
+    let lines = refused.talk.split(separator: "\n")
+    #expect(lines.count == 4)
+    #expect(lines.first == "keytree: 2 items match the request of the other program")
+    #expect(lines.contains { $0.hasSuffix("git.example/deploy in group \"default\"") })
+    #expect(lines.contains { $0.hasSuffix(" in group \"ops\"") })
+    let command = try #require(refused.talk.split(separator: "`").first { $0.hasPrefix("keytree rm ") })
+    #expect(world.run(Array(try shellWords(command).dropFirst())).code == .done)
+    let status = request.run(in: world)
+    #expect(!status.talk.contains("items match"))
   }
 }
