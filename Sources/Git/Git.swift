@@ -195,14 +195,17 @@ package struct Git: Sendable {
     let command = Self.command(in: arguments)
     guard case .exited(let status) = outcome.ending else { return .timedOut(command: command) }
     // With LC_ALL=C these are git's original messages, which have not changed for many versions.
-    if message.contains(bytesOf: "detected dubious ownership") { return .unsafeOwner(path: folder) }
+    // The repository can be a remote on this machine.
+    if let path = Self.quoted(in: message, after: "detected dubious ownership in repository at ") {
+      return .unsafeOwner(path: path)
+    }
     // A message of git or of zlib.
     if message.lowercased().contains(bytesOf: "out of memory"), let memoryLimit {
       return .tooMuchMemory(command: command, limit: memoryLimit)
     }
     if message.contains(bytesOf: "not a git repository") { return .notARepository(path: folder) }
     if message.contains(bytesOf: ".lock': File exists") {
-      return .locked(path: Self.quoted(in: message) ?? folder)
+      return .locked(path: Self.lock(in: message) ?? folder)
     }
     return .failed(command: command, status: status, message: FailureReason.text(in: outcome.errors))
   }
@@ -271,7 +274,19 @@ package struct Git: Sendable {
     return rest.first ?? ""
   }
 
-  private static func quoted(in message: String) -> String? {
+  /// Returns the rest of the line between the quotation marks after a text; nil if the message does not contain it.
+  private static func quoted(in message: String, after text: String) -> String? {
+    for line in message.split(separator: "\n") {
+      let parts = line.split(separator: "'", maxSplits: 1)
+      if parts.count == 2, parts[0].hasSuffix(text), parts[1].hasSuffix("'") {
+        return String(parts[1].dropLast())
+      }
+    }
+    return nil
+  }
+
+  /// Returns the path of a lock file; nil if the message names none.
+  private static func lock(in message: String) -> String? {
     let parts = message.split(separator: "'", omittingEmptySubsequences: false)
     return parts.first { $0.hasSuffix(".lock") }.map(String.init)
   }

@@ -29,9 +29,9 @@ package enum GitError: Error, Equatable, Sendable {
   /// A remote repository on this machine has settings that are not accepted, or files that could redirect git or block
   /// it; its path, and the names of the settings and files.
   case unsafeRemote(path: String, entries: [String])
-  /// Git would run the program `git-remote-NAME` to connect to an address, and the user's own configuration does not
-  /// allow it; the name.
-  case unsupportedTransport(name: String)
+  /// Git would run the program `git-remote-NAME` to connect to a remote, and the user's own configuration does not allow
+  /// it; the name, and the name of the remote with its address, or only the address.
+  case unsupportedTransport(name: String, remote: String)
   /// An address is not UTF-8, contains control characters, or begins with the home folder of another user, so that it
   /// cannot be checked; the name of the setting, or the address.
   case unsupportedAddress(setting: String)

@@ -14,6 +14,19 @@ package struct RemoteAddress: Sendable, Equatable {
     (self.text, transport) = (text, Self.transport(of: text))
   }
 
+  /// The address for messages: without the user name and the password of a URL, because some servers take a token as a
+  /// user name.
+  package var shown: String {
+    var (shown, rest) = ([UInt8](), Array(text.utf8)[...])
+    while let start = rest.indices.first(where: { rest[$0...].starts(with: "://".utf8) }) {
+      shown += rest[..<(start + 3)]
+      rest = rest[(start + 3)...]
+      let end = rest.firstIndex(of: UInt8(ascii: "/")) ?? rest.endIndex
+      if let at = rest[..<end].lastIndex(of: UInt8(ascii: "@")) { rest = rest[(at + 1)...] }
+    }
+    return String(decoding: shown + rest, as: UTF8.self)
+  }
+
   /// True if git enters the repository on this machine.
   package var isLocal: Bool { transport == "file" }
 
@@ -51,6 +64,9 @@ package struct RemoteAddress: Sendable, Equatable {
   static let usualTransports = [
     "file": "user", "git": "always", "http": "always", "https": "always", "ssh": "always",
   ]
+
+  /// Returns true if git itself implements a transport.
+  package static func isUsual(transport: String) -> Bool { usualTransports[transport] != nil }
 
   private static let fileScheme = "file://"
 

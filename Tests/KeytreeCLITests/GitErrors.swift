@@ -23,7 +23,7 @@ enum GitErrors {
     .killed(command: evil, signal: 9), .timedOut(command: evil), .unexpectedOutput(command: evil),
     .unsafeOwner(path: evil), .unsafeConfiguration(keys: [evil, evil]), .locked(path: evil),
     .specialFiles(paths: [evil, evil]), .unsafeRemote(path: evil, entries: [evil, evil]),
-    .unsupportedTransport(name: evil), .unsupportedAddress(setting: evil),
+    .unsupportedTransport(name: evil, remote: evil), .unsupportedAddress(setting: evil),
     .notARepository(path: evil), .noRepository(store: evil), .detached,
   ]
 

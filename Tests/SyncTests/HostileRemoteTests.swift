@@ -36,6 +36,29 @@ struct HostileRemoteTests {
     #expect(!remote.isTriggered)
   }
 
+  @Test func `git does not enter a repository from which the store borrows objects at sync`() throws {
+    let remote = try HostileRemote()
+    try remote.world.git(["clone", "-q", "--bare", remote.clones.hub, remote.path], in: remote.folder)
+    let alternates = "\(remote.clones.paths[0])/.git/objects/info/alternates"
+    try Data("\(remote.path)/objects\n".utf8).write(to: URL(fileURLWithPath: alternates))
+    // Git writes every program that it starts into this file.
+    let trace = URL(fileURLWithPath: "\(remote.folder)/trace")
+    try remote.world.git(["config", "--global", "trace2.eventTarget", trace.path])
+    let entered = "--git-dir=\(remote.path)"
+    try remote.clones.add(1, "b.example", "me")
+    try remote.clones.sync(1)
+    try FileManager.default.removeItem(at: trace)
+    _ = try remote.clones.git(0, "fetch", "-q", remote.clones.hub)
+    #expect(try String(contentsOf: trace, encoding: .utf8).contains(entered), "plain git enters it")
+    try FileManager.default.removeItem(at: trace)
+    _ = try remote.clones.git(0, "config", "remote.origin.url", remote.clones.hub)
+    try remote.clones.add(1, "c.example", "me")
+    try remote.clones.sync(1)
+    #expect(try remote.clones.sync(0).received == 2)
+    let started = try String(contentsOf: trace, encoding: .utf8)
+    #expect(started.contains("\"fetch\"") && !started.contains(entered))
+  }
+
   /// Files of a remote, and their content.
   static let files: [(name: String, content: String)] = [
     ("objects/info/alternates", "/EVIL/objects\n"),
@@ -159,16 +182,47 @@ struct HostileRemoteTests {
     let remote = try HostileRemote(helper: helper.name)
     _ = try remote.clones.git(0, "config", "remote.origin.\(setting)", helper.address)
     try remote.clones.replace(0, remote.item, "new")
-    #expect(throws: GitError.unsupportedTransport(name: helper.name)) { try remote.clones.sync(0) }
+    #expect(throws: GitError.unsupportedTransport(name: helper.name, remote: "origin (\(helper.address))")) {
+      try remote.clones.sync(0)
+    }
     #expect(!remote.isTriggered)
     if setting == "url" {
       let path = "\(remote.folder)/new"
       try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
-      #expect(throws: GitError.unsupportedTransport(name: helper.name)) {
+      #expect(throws: GitError.unsupportedTransport(name: helper.name, remote: helper.address)) {
         try StoreClone(helper.address, branch: nil, to: path, git: remote.world.makeGit)
           .fetch(asksPerson: false)
       }
       #expect(!remote.isTriggered)
+    }
+  }
+
+  @Test func `an error about a remote helper names the remote, without a password`() throws {
+    let clones = try HostileRemote(helper: "probe").clones
+    _ = try clones.git(0, "config", "remote.backup.url", "probe::https://alice:hunter2@host/x?y=a@b")
+    let repository = try #require(try Repository.find(store: clones.paths[0], git: clones.world.makeGit))
+    #expect(
+      throws: GitError.unsupportedTransport(name: "probe", remote: "backup (probe::https://host/x?y=a@b)")
+    ) { try RemoteAccess.options(for: [Array("fetch".utf8), Array("--all".utf8)], in: "/", repository) }
+  }
+
+  @Test(.enabled(if: geteuid() == 0, "only root can give a folder away"))
+  func `the error about a remote of another owner names the remote's folder`() throws {
+    let clones = try HostileRemote().clones
+    _ = unsafe chown(clones.hub, 65534, 65534)
+    #expect(throws: GitError.unsafeOwner(path: clones.hub)) { try clones.sync(0) }
+  }
+
+  @Test(arguments: ["HEAD", "tag"])
+  func `a bundle without a branch is not reported as a detached branch`(reference: String) throws {
+    let remote = try HostileRemote()
+    let bundle = "\(remote.folder)/b.bundle"
+    _ = try remote.clones.git(0, "tag", "tag")
+    _ = try remote.clones.git(0, "bundle", "create", "-q", bundle, reference)
+    let path = "\(remote.folder)/new"
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+    #expect(throws: SyncError.emptyRepository(url: bundle)) {
+      try StoreClone(bundle, branch: nil, to: path, git: remote.world.makeGit).fetch(asksPerson: false)
     }
   }
 
@@ -180,7 +234,9 @@ struct HostileRemoteTests {
     _ = try clones.git(0, "config", "remote.origin.url", "probe::x")
     for (key, value) in [("protocol.allow", "always"), ("protocol.other.allow", "always")] {
       try remote.world.git(["config", "--global", key, value])
-      #expect(throws: GitError.unsupportedTransport(name: "probe")) { try clones.sync(0) }
+      #expect(throws: GitError.unsupportedTransport(name: "probe", remote: "origin (probe::x)")) {
+        try clones.sync(0)
+      }
     }
     #expect(!remote.isTriggered)
     try remote.world.git(["config", "--global", "protocol.probe.allow", "always"])
@@ -190,10 +246,14 @@ struct HostileRemoteTests {
     _ = try clones.git(0, "config", "remote.origin.url", clones.hub)
     #expect(try clones.sync(0).sent == 0)
     try remote.world.git(["config", "--global", "protocol.file.allow", "never"])
-    #expect(throws: GitError.unsupportedTransport(name: "file")) { try clones.sync(0) }
+    #expect(throws: GitError.unsupportedTransport(name: "file", remote: "origin (\(clones.hub))")) {
+      try clones.sync(0)
+    }
     try remote.world.git(["config", "--global", "--unset", "protocol.file.allow"])
     try remote.world.git(["config", "--global", "protocol.allow", "never"])
-    #expect(throws: GitError.unsupportedTransport(name: "file")) { try clones.sync(0) }
+    #expect(throws: GitError.unsupportedTransport(name: "file", remote: "origin (\(clones.hub))")) {
+      try clones.sync(0)
+    }
     // The configuration of the repository itself allows nothing.
     _ = try clones.git(0, "config", "protocol.file.allow", "always")
     #expect(throws: GitError.unsafeConfiguration(keys: ["protocol.file.allow"])) { try clones.sync(0) }

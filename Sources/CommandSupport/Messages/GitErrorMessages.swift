@@ -38,8 +38,10 @@ extension ErrorReport {
     case .unsafeRemote(let path, let entries):
       "the remote repository \(path) has settings or files that can run programs or redirect git: "
         + entries.joined(separator: ", ")
-    case .unsupportedTransport(let name):
-      "the address of the remote would run the program `git-remote-\(name)`, which your git configuration does not allow"
+    case .unsupportedTransport(let name, let remote):
+      RemoteAddress.isUsual(transport: name)
+        ? "the remote \(remote) uses the transport \(name), which your git configuration does not allow"
+        : "the remote \(remote) needs the program `git-remote-\(name)`, which your git configuration does not allow"
     case .unsupportedAddress(let setting): "the address of the remote cannot be checked: \(setting)"
     case .nestedRepositories(let paths):
       "the repository contains another repository: \(paths.prefix(5).joined(separator: ", "))"
@@ -80,8 +82,8 @@ extension ErrorReport {
       "run `keytree git remote add NAME \(path.shellWord)` and use NAME: then the hooks do not run"
     case .unsafeRemote:
       "if you trust that repository, remove them from its folder or its file `config`; otherwise use another address"
-    case .unsupportedTransport(let name):
-      "use an address of ssh or https; if you want to run that program, allow it with "
+    case .unsupportedTransport(let name, _):
+      "use an address of ssh or https; if you want to use that one, allow it with "
         + "`git config --global protocol.\(name).allow always`"
     case .unsupportedAddress: "give the absolute path, without control characters, as the address"
     case .nestedRepositories(let paths):

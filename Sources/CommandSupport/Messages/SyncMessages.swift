@@ -91,10 +91,10 @@ extension ErrorReport {
           "if the store is in a subfolder, clone the repository with git and give the folder with `--store`")
     case .emptyRepository(let url):
       self.init(
-        .notFound, "nothing was cloned: \(url) is empty",
+        .notFound, "nothing was cloned: \(url) has no branch",
         hint:
           "push a store to it first, from the machine that has one: `keytree git remote add origin URL`, then "
-          + "`keytree sync`")
+          + "`keytree sync`; a bundle gets a branch with `keytree git bundle create FILE main`")
     case .noBranch(let url, let name, let branches):
       self.init(
         .notFound, "nothing was cloned: \(url) has no branch \(Self.quote(name))",

@@ -27,7 +27,7 @@ package struct RemoteAccess {
   ///   addresses are on this machine; the errors of `Git.run`.
   func program(for name: String, pushing: Bool) throws -> String? {
     let addresses = configuration.addresses(of: name, pushing: pushing)
-    for address in addresses { try require(address) }
+    for address in addresses { try require(address, of: name) }
     let kinds = Set(addresses.map(\.isLocal))
     guard kinds.count <= 1 else { throw GitError.unsafeConfiguration(keys: ["remote.\(name).url"]) }
     return kinds.contains(true) ? GitOptions.remoteProgram(pushing ? "receive-pack" : "upload-pack") : nil
@@ -42,21 +42,23 @@ package struct RemoteAccess {
     let address = RemoteAddress(url)
     // Git does not rewrite the address of a repository that exists.
     if address.isPath, RealPath.of(url) != nil {
-      try require(address)
+      try require(address, of: url)
       return GitOptions.remoteProgram("upload-pack")
     }
     return try program(for: url, pushing: false)
   }
 
-  private func require(_ address: RemoteAddress, allowsHooks: Bool = true) throws {
-    try requireTransport(of: address)
+  private func require(_ address: RemoteAddress, of remote: String, allowsHooks: Bool = true) throws {
+    try requireTransport(of: address, remote)
     if address.isLocal { try requireSafe(address, in: git.folder, allowsHooks: allowsHooks) }
   }
 
-  private func requireTransport(of address: RemoteAddress) throws {
-    guard !address.transport.isEmpty else { throw GitError.unsupportedAddress(setting: address.text) }
+  private func requireTransport(of address: RemoteAddress, _ remote: String) throws {
+    guard !address.transport.isEmpty else { throw GitError.unsupportedAddress(setting: address.shown) }
     guard configuration.allows(address.transport) else {
-      throw GitError.unsupportedTransport(name: address.transport)
+      let isConfigured = configuration.remotes.contains(remote)
+      throw GitError.unsupportedTransport(
+        name: address.transport, remote: isConfigured ? "\(remote) (\(address.shown))" : address.shown)
     }
   }
 
@@ -64,7 +66,7 @@ package struct RemoteAccess {
   private func requireSafe(_ address: RemoteAddress, in folder: String, allowsHooks: Bool) throws {
     let home = git.outerEnvironment.value("HOME").flatMap { String(validating: $0, as: UTF8.self) }
     guard let path = address.path(in: folder, home: home) else {
-      throw GitError.unsupportedAddress(setting: address.text)
+      throw GitError.unsupportedAddress(setting: address.shown)
     }
     try Repository.requireSafeRemote(at: path, allowsHooks: allowsHooks, git)
   }
@@ -119,7 +121,7 @@ package struct RemoteAccess {
   private func requireAddresses(of name: String, for command: TypedCommand) throws {
     for pushing in [false, true] {
       for address in configuration.addresses(of: name, pushing: pushing) {
-        try require(address, allowsHooks: command.onlyReads)
+        try require(address, of: name, allowsHooks: command.onlyReads)
       }
     }
   }
@@ -133,7 +135,7 @@ package struct RemoteAccess {
             try requireSafe(address, in: folder, allowsHooks: command.onlyReads)
           }
         } else if address.namesTransport {
-          try requireTransport(of: address)
+          try requireTransport(of: address, word)
         }
       }
     }

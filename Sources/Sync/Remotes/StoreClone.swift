@@ -56,8 +56,9 @@ package struct StoreClone {
       }
       return try use(branch, of: remote)
     }
+    // A bundle can contain `HEAD` or a tag only.
+    if branches.isEmpty { throw SyncError.emptyRepository(url: url) }
     let hasDefault = try git.commit("HEAD") != nil
-    if branches.isEmpty, !hasDefault { throw SyncError.emptyRepository(url: url) }
     let head = "HEAD:\(StoreLayout.policy)"
     let policies = Dictionary(
       uniqueKeysWithValues: branches.map { ("\(prefix)\($0):\(StoreLayout.policy)", $0) })

@@ -104,7 +104,7 @@ import Testing
     #expect(other.code == .notFound && other.talk.contains("is not a store"), "\(other.talk)")
     try GnuPGTool.run("git", ["-C", team.hub, "update-ref", "-d", "refs/heads/master"])
     let (empty, folder) = clone()
-    #expect(empty.code == .notFound && empty.talk.contains("hub.git is empty"), "\(empty.talk)")
+    #expect(empty.code == .notFound && empty.talk.contains("hub.git has no branch"), "\(empty.talk)")
     #expect(!FileManager.default.fileExists(atPath: folder))
   }
 }
