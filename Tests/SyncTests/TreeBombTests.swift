@@ -99,6 +99,29 @@ struct TreeBombTests {
       ])
   }
 
+  @Test func `a tree bomb in the history hides no removed item, and is not listed`() throws {
+    let clones = try SyncClones()
+    try clones.add(0, "a.example", "me")
+    let removed = try clones.add(0, "b.example", "me")
+    try clones.sync(0)
+    try Self.push("items/internet-password/evil.example", to: clones)
+    // The bomb is gone again in the next commit.
+    let git = { (words: [String]) in try clones.world.git(words, in: clones.hub).filter { !$0.isWhitespace } }
+    let clean = try git(["commit-tree", "-p", "main", "-m", "x", "main~1^{tree}"])
+    _ = try git(["update-ref", "refs/heads/main", clean])
+    _ = try clones.git(0, "fetch", "-q", "origin")
+    _ = try clones.git(0, "reset", "-q", "--hard", "FETCH_HEAD")
+    try clones.open(0).delete([removed])
+    _ = try clones.git(0, "commit", "-qam", "x")
+    let repository = try #require(try Repository.find(store: clones.paths[0], git: clones.world.makeGit))
+    #expect(try RemovedItems(below: [StoreLayout.items], in: repository).records == [removed])
+    let contents = try ChangedContents(in: repository, limit: 1 << 28)
+    let files = [removed.path, try clones.item(0, "a.example").path].map(ItemFiles.secretFile)
+    for file in files { #expect(contents.paths.values.contains { $0.contains(file) }) }
+    // The bomb has 30 files in each of 30 * 30 * ... folders.
+    #expect(contents.paths.values.map(\.count).reduce(0, +) < 10_000)
+  }
+
   @Test func `a walk through trees finds what git finds`() throws {
     let clones = try SyncClones()
     for number in 0..<20 { try clones.add(0, "\(number % 7).example", "a\(number)") }

@@ -15,6 +15,9 @@ struct TreeDifference {
     let name: String?
   }
 
+  /// The mode of an entry without a file.
+  static let noMode = "000000"
+
   /// The entries by path, relative to the top of the tree.
   private(set) var entries: [String: Entry] = [:]
   /// The paths of new or changed files that are not UTF-8.

@@ -79,7 +79,7 @@ struct TreeWalk {
       let (oldFile, newFile) = (old.flatMap { $0.isTree ? nil : $0 }, new.flatMap { $0.isTree ? nil : $0 })
       guard oldFile != nil || newFile != nil else { continue }
       let entry = TreeDifference.Entry(
-        oldMode: oldFile?.mode ?? "000000", mode: newFile?.mode ?? "000000",
+        oldMode: oldFile?.mode ?? TreeDifference.noMode, mode: newFile?.mode ?? TreeDifference.noMode,
         oldName: oldFile?.name ?? String(repeating: "0", count: newFile?.name.utf8.count ?? 0),
         name: newFile?.name)
       entries.append((place, entry))

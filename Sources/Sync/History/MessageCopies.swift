@@ -121,9 +121,23 @@ struct ChangedContents {
     let folders = [StoreLayout.items, StoreLayout.conflicts].map { repository.prefix + $0 }
     let commits = try repository.git.run(
       ["rev-list", "--full-history"] + ObjectReader.everywhere + ["--"] + folders, limit: limit)
+    let names = commits.split(separator: UInt8(ascii: "\n")).map { String(decoding: $0, as: UTF8.self) }
+    try CommitBatches.forEach(of: names[...]) { names, walks in
+      if walks {
+        for name in names { try walk(name, below: folders, repository) }
+      } else {
+        try list(names, below: folders, repository, limit: limit)
+      }
+    }
+  }
+
+  private mutating func list(
+    _ names: ArraySlice<String>, below folders: [String], _ repository: Repository, limit: Int
+  ) throws {
     let records = try repository.git.records(
       ["diff-tree", "--stdin", "-r", "-m", "--root", "--raw", "-z", "--no-renames", "--no-commit-id", "--"]
-        + folders, input: commits, limit: limit)
+        + folders, input: names.flatMap { Array("\($0)\n".utf8) }, limit: limit,
+      memoryLimit: Git.shortListMemoryLimit)
     guard records.count.isMultiple(of: 2) else { throw GitError.unexpectedOutput(command: "diff-tree") }
     for number in stride(from: 0, to: records.count, by: 2) {
       // `:<old mode> <new mode> <old name> <new name> <status>`, and the path.
@@ -132,11 +146,24 @@ struct ChangedContents {
         throw GitError.unexpectedOutput(command: "diff-tree")
       }
       let path = String(decoding: records[number + 1], as: UTF8.self)
-      guard path.hasPrefix(repository.prefix) else { continue }
-      for name in words[2...3] where name.contains(where: { $0 != UInt8(ascii: "0") }) {
-        paths[String(decoding: name, as: UTF8.self), default: []].insert(
-          String(path.dropFirst(repository.prefix.count)))
+      for name in words[2...3] { add(String(decoding: name, as: UTF8.self), path, repository.prefix) }
+    }
+  }
+
+  /// Looks at a commit that names too many files for git. Of a folder that names too many, only the first ones are
+  /// compared: such a commit is refused, and no file of it is adopted.
+  private mutating func walk(_ commit: String, below folders: [String], _ repository: Repository) throws {
+    for changes in try TreeDifference.walks(to: commit, in: repository) {
+      for (path, entry) in changes.entries where folders.contains(where: { path.hasPrefix("\($0)/") }) {
+        add(entry.oldName, path, repository.prefix)
+        if let name = entry.name { add(name, path, repository.prefix) }
       }
     }
+  }
+
+  private mutating func add(_ name: String, _ path: String, _ prefix: String) {
+    // Zeros mean that there is no file.
+    guard path.hasPrefix(prefix), name.utf8.contains(where: { $0 != UInt8(ascii: "0") }) else { return }
+    paths[name, default: []].insert(String(path.dropFirst(prefix.count)))
   }
 }

@@ -23,31 +23,25 @@ struct IncomingUnexpectedFiles {
     of commits: [String], in repository: Repository, allowed: (String) -> AllowedFiles
   ) throws {
     for start in stride(from: 0, to: commits.count, by: Self.pieceSize) {
-      try look(at: commits[start..<min(start + Self.pieceSize, commits.count)], in: repository, allowed)
+      let piece = commits[start..<min(start + Self.pieceSize, commits.count)]
+      try CommitBatches.forEach(of: piece) { commits, walks in
+        if walks {
+          for commit in commits { try walk(commit, in: repository, allowed(commit)) }
+        } else {
+          try look(at: commits, in: repository, allowed)
+        }
+      }
     }
   }
 
   private mutating func look(
     at commits: ArraySlice<String>, in repository: Repository, _ allowedFiles: (String) -> AllowedFiles
   ) throws {
-    let fields: [ArraySlice<UInt8>]
-    do {
-      fields = try repository.git.records(
-        [
-          "diff-tree", "--stdin", "-r", "-m", "--root", "-z", "--raw", "--no-renames", "--full-index",
-          "--diff-filter=d", "--no-textconv",
-        ], input: Array(commits.map { "\($0)\n" }.joined().utf8), memoryLimit: Git.shortListMemoryLimit)
-    } catch let error as GitError where error.isAboutLength {
-      guard commits.count > 1 else {
-        for commit in commits { try walk(commit, in: repository, allowedFiles(commit)) }
-        return
-      }
-      // An import or a change of a group can change every item, so the commits are checked in two halves.
-      let middle = commits.startIndex + commits.count / 2
-      try look(at: commits[..<middle], in: repository, allowedFiles)
-      try look(at: commits[middle...], in: repository, allowedFiles)
-      return
-    }
+    let fields = try repository.git.records(
+      [
+        "diff-tree", "--stdin", "-r", "-m", "--root", "-z", "--raw", "--no-renames", "--full-index",
+        "--diff-filter=d", "--no-textconv",
+      ], input: Array(commits.map { "\($0)\n" }.joined().utf8), memoryLimit: Git.shortListMemoryLimit)
     var commit = ""
     var allowed = AllowedFiles(beside: nil)
     var index = fields.startIndex
@@ -87,11 +81,7 @@ struct IncomingUnexpectedFiles {
 
   /// Looks at a commit that names too many files for git.
   private mutating func walk(_ commit: String, in repository: Repository, _ allowed: AllowedFiles) throws {
-    let list = try repository.git.run(["rev-list", "--max-count=1", "--parents", commit])
-    let parents = String(decoding: list, as: UTF8.self).split(whereSeparator: \.isWhitespace).dropFirst()
-    let bases = parents.isEmpty ? [try repository.hash().emptyTree] : parents.map(String.init)
-    for base in bases {
-      var changes = try TreeDifference(walkingFrom: base, to: commit, in: repository.git)
+    for var changes in try TreeDifference.walks(to: commit, in: repository) {
       for folder in changes.removeFolders(outside: allowed, below: repository.prefix) {
         report(folder, .tooManyFiles, in: commit)
       }
