@@ -65,7 +65,9 @@ import Testing
     func ownPeople() throws(EngineError) -> [Fingerprint] { try base.ownPeople() }
     func publicKeys() throws(EngineError) -> [PublicKey] { try base.publicKeys() }
     func with(keys: [Fingerprint: [UInt8]]) -> any OpenPGPEngine { self }
-    func signDetached(_ bytes: [UInt8], signer: Fingerprint) throws(EngineError) -> [UInt8] {
+    func signDetached(
+      _ bytes: [UInt8], signer: Fingerprint, evenIfRevokedHere isRevokedHere: Bool
+    ) throws(EngineError) -> [UInt8] {
       try base.signDetached(bytes, signer: signer)
     }
     func verifyDetached(signature: [UInt8], of bytes: [UInt8]) throws(EngineError) -> [SignatureFact] {

@@ -169,7 +169,9 @@ package final class EngineDouble: OpenPGPEngine {
     unusable.withLock { $0[person] = problem }
   }
 
-  package func signDetached(_ bytes: [UInt8], signer: Fingerprint) throws(EngineError) -> [UInt8] {
+  package func signDetached(
+    _ bytes: [UInt8], signer: Fingerprint, evenIfRevokedHere isRevokedHere: Bool
+  ) throws(EngineError) -> [UInt8] {
     counts.withLock { $0.signatures += 1 }
     return Array("\(signer.text) \(ContentDigest(of: bytes).base64url)\n".utf8)
   }

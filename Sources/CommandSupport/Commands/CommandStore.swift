@@ -51,9 +51,8 @@ extension CommandCall {
     let soon = Timestamp(microseconds: now.microseconds + Self.notice)
     for (person, end) in keyring.ends(before: soon, of: keyring.rememberedKeys())
     where person == keyring.ownFingerprint && end > now {
-      let days = (end.microseconds - now.microseconds) / (86_400 * 1_000_000)
       console.say(
-        "keytree: warning: your key \(person.text) expires in \(days) \(days == 1 ? "day" : "days") (\(end.day)); "
+        "keytree: warning: your key \(person.text) \(ErrorReport.expiry(at: end, now: now)); "
           + "`keytree doctor` shows what to do")
     }
   }

@@ -66,12 +66,13 @@ extension CommandCall {
   ///   - change: the change.
   ///   - keyring: the keyring for which it was planned.
   ///   - subject: the commit subject: one line of printable ASCII.
+  ///   - isRevokedHere: true to sign even with a key that the user's own keyring revokes.
   ///   - progress: receives the number of re-encrypted items and of all items, on any thread.
   /// - Returns: the keyring with its new people.
   /// - Throws: `CommandError` if pending changes could not be committed, in which case nothing was changed; the errors of
   ///   `Keyring.make`.
   package func make(
-    _ change: TeamChange, of keyring: Keyring, subject: String,
+    _ change: TeamChange, of keyring: Keyring, subject: String, evenIfRevokedHere isRevokedHere: Bool = false,
     progress: @escaping @Sendable (Int, Int) -> Void = { _, _ in }
   ) throws -> Keyring {
     do {
@@ -83,7 +84,8 @@ extension CommandCall {
         message: "people and groups were not changed, because an earlier change could not be committed: "
           + (report.message ?? "git failed"), hint: report.hint ?? "run `keytree sync`")
     }
-    return try keyring.make(change, subject: subject, progress: progress)
+    return try keyring.make(
+      change, subject: subject, evenIfRevokedHere: isRevokedHere, progress: progress)
   }
 
   private func committer(asksEarly: Bool = false) throws -> Committer? {

@@ -23,11 +23,16 @@ extension KeyObstacle {
 
   /// The next step.
   package var hint: String {
-    let group = group ?? GroupName.default
+    let group = group ?? memberGroup ?? GroupName.default
     switch (state, isMine) {
     case (.revoked, _):
       return
         "`keytree group replace \(person.text) NEWKEY`, or `keytree group remove \(group) \(person.text)`"
+    case (.expired, true) where isRenewedHere && isAdmin:
+      return "your GnuPG keyring has a newer version of it: `keytree group refresh` imports it"
+    case (.expired, true) where isRenewedHere:
+      return
+        "send an admin the output of `gpg --armor --export \(person.text)`; they run `keytree group refresh FILE`"
     case (.expired, true): return extensionHint
     case (.expired, false):
       let admin =
@@ -43,6 +48,25 @@ extension KeyObstacle {
     let place =
       hasPrimarySecret ? "" : " on the machine that has your primary key, then import it here"
     return "\(commands)\(place); then `keytree group refresh`"
+  }
+}
+
+extension ErrorReport {
+  /// Returns the words for the end of a key, such as `expires in 3 days (2027-01-31)` or `expired (2026-01-31)`.
+  ///
+  /// - Parameters:
+  ///   - end: The end.
+  ///   - now: The current time.
+  package static func expiry(at end: Timestamp, now: Timestamp) -> String {
+    if end <= now { return "expired (\(end.day))" }
+    let days = (end.microseconds - now.microseconds) / (86_400 * 1_000_000)
+    let words =
+      switch days {
+      case ...0: "in less than a day"
+      case 1: "in 1 day"
+      default: "in \(days) days"
+      }
+    return "expires \(words) (\(end.day))"
   }
 }
 

@@ -120,9 +120,10 @@ extension ErrorReport {
     }
   }
 
-  /// The next step if no signing subkey that the store knows can be used.
-  package static var signingHint: String {
-    "`keytree group refresh` imports a new signing subkey from your GnuPG keyring"
+  /// The next step if no signing subkey of the user that the store knows can be used.
+  package static func signingHint(_ person: Fingerprint) -> String {
+    "`keytree group refresh` imports a new signing subkey from your GnuPG keyring; if it has none, "
+      + "`gpg --quick-add-key \(person.text) ed25519 sign` adds one"
   }
 
   /// The next step if the clock of this machine is behind.
@@ -231,15 +232,22 @@ extension ErrorReport {
         .recipientUnusable,
         "key \(fingerprint.text) was created in the future (\(time.day)): the clock of this machine is behind",
         hint: Self.clockHint)
-    case .unusableKey(_, .noSigningSecret(let id)):
+    case .unusableKey(let person, .noSigningSecret(let id)):
       self.init(
         .recipientUnusable,
         "cannot write: the secret of the signing subkey \(id.text) is not on this machine",
-        hint: Self.signingHint)
-    case .unusableKey(_, .revokedHere(let id)):
+        hint: Self.signingHint(person))
+    case .unusableKey(let person, .revokedHere(let id)):
       self.init(
         .recipientUnusable, "cannot write: your GnuPG keyring revokes your signing subkey \(id.text)",
-        hint: Self.signingHint)
+        hint: Self.signingHint(person))
+    case .unusableKey(let person, .cannotSign):
+      self.init(
+        .recipientUnusable,
+        "cannot use the key \(person.text): \(KeyProblem.cannotSign.message)",
+        hint:
+          "`gpg --quick-add-key \(person.text) ed25519 sign` adds one; `keytree group refresh` imports it into a "
+          + "store")
     case .unusableKey(let fingerprint, let problem):
       self.init(
         .recipientUnusable, "cannot use the key \(fingerprint.text): \(problem.message)",

@@ -288,7 +288,7 @@ extension KeyProblem {
     case .revoked: "its owner has revoked it"
     case .disabled: "it is disabled in your keyring"
     case .cannotEncrypt: "it has no subkey for encryption"
-    case .cannotSign: "it has no subkey for signing"
+    case .cannotSign: "it has no valid subkey for signing"
     case .noSecretKey: "your agent does not have its secret key"
     case .noSigningSecret(let id): "the secret of the signing subkey \(id.text) is not on this machine"
     case .revokedHere(let id): "your GnuPG keyring revokes its signing subkey \(id.text)"

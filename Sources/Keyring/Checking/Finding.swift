@@ -172,12 +172,20 @@ public enum Repair: Sendable, Equatable {
   case rewroteShard(file: String)
 }
 
-extension Finding.Kind {
-  /// True if a member's key has expired or was revoked, which is no fault of the store.
-  package var isOfKeyThatEnded: Bool {
+extension KeyProblem {
+  /// True if the key has expired or was revoked, which is no fault of the store.
+  var hasEnded: Bool {
     switch self {
-    case .key(_, .expired), .key(_, .revoked): true
+    case .expired, .revoked: true
     default: false
     }
+  }
+}
+
+extension Finding.Kind {
+  /// True if a member's key or its signing subkeys have expired or were revoked, which is no fault of the store.
+  package var isOfKeyThatEnded: Bool {
+    guard case .key(_, let problem) = self else { return false }
+    return problem.hasEnded || problem == .cannotSign
   }
 }

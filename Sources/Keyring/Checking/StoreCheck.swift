@@ -130,10 +130,14 @@ struct StoreCheck {
     var findings = comparesPolicy ? try trustFindings() : []
     if let finding = try passRecipientsFinding() { findings.append(finding) }
     var isClockBehind = false
+    let keys = Dictionary(try keyring.publicKeys().map { ($0.fingerprint, $0) }) { first, _ in first }
     for (fingerprint, person) in keyring.policy.people.sorted(by: { $0.key < $1.key })
     where person.removed == nil {
       do {
         try keyring.engine.checkRecipients([keyring.policy.recipient(fingerprint)])
+        if keys[fingerprint]?.hasEndedSigning(at: keyring.host.clock()) ?? false {
+          findings.append(Finding(StoreLayout.keyFile(fingerprint), .key(fingerprint, .cannotSign)))
+        }
       } catch {
         guard case .unusableKey(let fingerprint, let problem) = error else { throw .engine(error, nil) }
         if case .fromFuture = problem {

@@ -69,12 +69,34 @@ extension Keyring {
     for groups: Set<String>, _ body: (Fingerprint) throws(EngineError) -> Signature
   ) throws(KeyringError) -> (signature: Signature, signer: Fingerprint) {
     let first = try signer(for: groups)
+    return try signing(
+      as: first,
+      or: { () throws(KeyringError) in
+        try ownPeople().filter { other in
+          groups.allSatisfy { policy.isMember(other, ofAny: [$0]) }
+        }
+      }, body)
+  }
+
+  /// Signs something as a person, or as another one whose secret key this user has, if the key of the first one cannot
+  /// be used here.
+  ///
+  /// - Parameters:
+  ///   - first: The preferred person.
+  ///   - others: Returns the others.
+  ///   - body: Signs as a person.
+  /// - Returns: The signature, and the person who has signed.
+  /// - Throws: `KeyringError.team` with `keyEnded`, or `.engine`, with the problem of the preferred person; the errors of
+  ///   `others`.
+  func signing<Signature>(
+    as first: Fingerprint, or others: () throws(KeyringError) -> [Fingerprint],
+    _ body: (Fingerprint) throws(EngineError) -> Signature
+  ) throws(KeyringError) -> (signature: Signature, signer: Fingerprint) {
     do throws(EngineError) {
       return (try body(first), first)
     } catch {
       guard case .unusableKey(first, _) = error else { throw .engine(error, nil) }
-      for other in try ownPeople()
-      where other != first && groups.allSatisfy({ policy.isMember(other, ofAny: [$0]) }) {
+      for other in try others() where other != first {
         // The problem with the preferred key is reported, not those with the others.
         if let signature = try? body(other) { return (signature, other) }
       }
@@ -91,20 +113,18 @@ extension Keyring {
     return !Set(policy.admins).isDisjoint(with: try ownPeople())
   }
 
-  /// Returns the person as whom this user signs a policy: an admin, preferably one who stays an admin.
+  /// Returns the admins as whom this user can sign a policy, those first who stay admins: newcomers judge a policy by its
+  /// own people.
   ///
   /// - Parameter next: The new policy.
+  /// - Returns: The admins; only the preferred one if no secret key of an admin is listed.
   /// - Throws: `KeyringError.team` with `notAnAdmin`; `.engine`.
-  func policySigner(for next: Policy) throws(KeyringError) -> Fingerprint {
-    let admins = Set(policy.admins)
-    let staying = admins.intersection(next.admins)
-    if staying.contains(trusted.signer) { return trusted.signer }
-    let own = try ownPeople()
-    guard let signer = own.first(where: staying.contains) ?? own.first(where: admins.contains) else {
-      if admins.contains(trusted.signer) { return trusted.signer }
-      throw .team(.notAnAdmin)
-    }
-    return signer
+  func policySigners(for next: Policy) throws(KeyringError) -> [Fingerprint] {
+    let (admins, staying) = (Set(policy.admins), Set(next.admins))
+    let own = try ownPeople().filter(admins.contains)
+    if own.isEmpty, admins.contains(trusted.signer) { return [trusted.signer] }
+    guard !own.isEmpty else { throw .team(.notAnAdmin) }
+    return own.filter(staying.contains) + own.filter { !staying.contains($0) }
   }
 }
 

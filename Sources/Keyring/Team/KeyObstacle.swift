@@ -37,6 +37,10 @@ public struct KeyObstacle: Sendable, Equatable {
   public var isMine = false
   /// True if this user is an admin.
   public var isAdmin = false
+  /// True if the user's own keyring has the key in a newer state that can be used.
+  public var isRenewedHere = false
+  /// A group of the member, for a hint; nil if they are in none.
+  public var memberGroup: String?
   /// True if the secret part of the primary key, which extends keys, is on this machine.
   public var hasPrimarySecret = true
 
@@ -45,12 +49,13 @@ public struct KeyObstacle: Sendable, Equatable {
     left.person == right.person && left.name.hasSameBytes(as: right.name) && left.group == right.group
       && left.state == right.state && left.subkey?.fingerprint == right.subkey?.fingerprint
       && left.expiredSubkeys == right.expiredSubkeys && left.isMine == right.isMine
-      && left.isAdmin == right.isAdmin && left.hasPrimarySecret == right.hasPrimarySecret
+      && left.isAdmin == right.isAdmin && left.isRenewedHere == right.isRenewedHere
+      && left.hasPrimarySecret == right.hasPrimarySecret
   }
 }
 
 extension Keyring {
-  /// Returns the facts about a member's key that has expired or was revoked.
+  /// Returns the facts about a member's key that has expired or was revoked, in the store or in the user's own keyring.
   ///
   /// - Parameters:
   ///   - person: The member.
@@ -64,26 +69,32 @@ extension Keyring {
     let now = host.clock()
     var obstacle = KeyObstacle(
       person: person, name: entry.name, group: group, state: .expired(now), subkey: nil)
-    if let revocation = key.revocation {
-      obstacle.state = .revoked(revocation)
-    } else {
-      let ended = key.expiredSubkeys(listed: entry.encryptTo, at: now)
-      obstacle.expiredSubkeys = ended.map(\.subkey.fingerprint)
-      if let end = key.expires, key.subkeys[0].expired(at: now) {
-        obstacle.state = .expired(end)
-      } else if let first = group == nil ? ended.first : ended.first(where: { $0.use == .encryption }),
-        let end = first.subkey.expires
-      {
-        obstacle.state = .expired(end)
-        obstacle.subkey = (first.subkey.fingerprint, first.use)
-      } else {
-        return nil
-      }
-    }
+    obstacle.memberGroup = policy.groups(of: person).first
     obstacle.isMine = (try? ownPeople())?.contains(person) ?? false
     obstacle.isAdmin = (try? isAdmin()) ?? false
-    if obstacle.isMine {
-      let secrets = try? UserKeyring(locations: host.engineLocations).secretSubkeys()
+    let user = UserKeyring(locations: host.engineLocations)
+    let own = obstacle.isMine ? (try? user.publicKey(person)).flatMap { $0 } : nil
+    if let revocation = key.revocation ?? own?.revocation {
+      obstacle.state = .revoked(revocation)
+      return obstacle
+    }
+    let ended = key.expiredSubkeys(listed: entry.encryptTo, at: now)
+    obstacle.expiredSubkeys = ended.map(\.subkey.fingerprint)
+    if let end = key.expires, key.subkeys[0].expired(at: now) {
+      obstacle.state = .expired(end)
+    } else if let first = group == nil ? ended.first : ended.first(where: { $0.use == .encryption }),
+      let end = first.subkey.expires
+    {
+      obstacle.state = .expired(end)
+      obstacle.subkey = (first.subkey.fingerprint, first.use)
+    } else {
+      return nil
+    }
+    if let own {
+      obstacle.isRenewedHere =
+        own.problem(for: .sign, at: now) == nil
+        && own.expiredSubkeys(listed: entry.encryptTo, at: now).isEmpty
+      let secrets = try? user.secretSubkeys()
       obstacle.hasPrimarySecret = secrets.map { $0[person]?[person] != nil } ?? true
     }
     return obstacle
@@ -113,6 +124,17 @@ extension PublicKey {
       ($0, .encryption)
     }
     return ended
+  }
+
+  /// Returns true if the key had subkeys that sign, and all of them have expired or were revoked.
+  ///
+  /// - Parameter time: The time of use.
+  func hasEndedSigning(at time: Timestamp) -> Bool {
+    guard subkeys.contains(where: \.canSign) else { return false }
+    switch problem(for: .sign, at: time) {
+    case .expired, .revoked, .cannotSign: return true
+    default: return false
+    }
   }
 
   /// Returns the time when the key stops being usable: the earliest of the expiry of the primary key, of the last listed

@@ -112,9 +112,12 @@ struct Reencryption: Sendable {
 
   /// Refuses to give an item to new readers while it cannot be encrypted to another member of its group.
   ///
+  /// - Parameters:
+  ///   - items: The items.
+  ///   - isComplete: True to refuse also what takes readers away.
   /// - Throws: `KeyringError.team` with `unusableKey` or `keyEnded`.
-  func requireEncryption(of items: [Outdated]) throws(KeyringError) {
-    for item in items where item.lacksReaders {
+  func requireEncryption(of items: [Outdated], isComplete: Bool = false) throws(KeyringError) {
+    for item in items where item.lacksReaders || isComplete {
       guard let (person, problem) = item.waitsFor else { continue }
       throw ItemEncryptor(keyring: successor).failure(
         .unusableKey(person, problem), group: item.record.group, item: nil)

@@ -28,7 +28,9 @@ public struct TeamChange: Sendable {
 package struct WaitingItem: Sendable {
   /// The item.
   package let record: ItemRecord
-  /// True if somebody who is not a member of the group can decrypt it.
+  /// True if a member of the group cannot decrypt it.
+  package let lacksReaders: Bool
+  /// True if a person who is not a member of the group can decrypt it.
   package let hasOtherReaders: Bool
 }
 
@@ -75,28 +77,29 @@ extension Keyring {
   /// - Parameters:
   ///   - change: The change.
   ///   - subject: The commit subject: one line of printable ASCII.
+  ///   - isRevokedHere: True to sign even with a key that the user's own keyring revokes. An only admin could not leave
+  ///     such a key otherwise.
   ///   - progress: Receives the number of re-encrypted items and of all items, on any thread.
   /// - Returns: The keyring with its new people.
   /// - Throws: `KeyringError.team` with `overtaken` when the policy was changed since the plan, `cannotReencrypt` when
   ///   items cannot be decrypted; and the errors of `plan(_:newKeys:force:)` and `add`.
   public func make(
     _ change: TeamChange, subject: String = "change people and groups",
+    evenIfRevokedHere isRevokedHere: Bool = false,
     progress: @escaping @Sendable (Int, Int) -> Void = { _, _ in }
   ) throws(KeyringError) -> Keyring {
     try requireTrust()
     guard change.before == policy else { throw .team(.overtaken) }
     let successor = try successor(with: change.after, newKeys: change.newKeys)
     let bytes = change.after.encode()
-    let signature: [UInt8]
-    let signer = try policySigner(for: change.after)
-    do {
-      // The new keys are used, because the signer may have renewed an expired key.
-      signature = try successor.engine.signDetached(bytes, signer: signer)
-    } catch {
-      if case .unusableKey = error, let obstacle = successor.obstacle(of: signer, group: nil) {
-        throw .team(.keyEnded(obstacle))
-      }
-      throw .engine(error, nil)
+    // Without a process in the usual case: the preferred person is an admin and stays one.
+    let stays = policy.admins.contains(trusted.signer) && change.after.admins.contains(trusted.signer)
+    let first = stays ? trusted.signer : try policySigners(for: change.after)[0]
+    // The new keys are used, because the signer may have renewed an expired key.
+    let (signature, _) = try successor.signing(
+      as: first, or: { () throws(KeyringError) in try policySigners(for: change.after) }
+    ) { signer throws(EngineError) in
+      try successor.engine.signDetached(bytes, signer: signer, evenIfRevokedHere: isRevokedHere)
     }
     let step = PolicyStep(bytes: bytes, signature: signature, keys: change.newKeys)
     // Checks that every other machine will accept the policy.
@@ -230,14 +233,15 @@ extension Keyring {
     let resealing = Reencryption(keyring: self, successor: self)
     // Items that only need a new signature are not changed here.
     let all = try resealing.outdated(in: groups)
-    if addsReaders { try resealing.requireEncryption(of: all) }
+    if addsReaders { try resealing.requireEncryption(of: all, isComplete: true) }
     let outdated = all.filter(\.needsEncryption)
     let items = outdated.filter { addsReaders || !$0.lacksReaders }
     let waiting =
       addsReaders
       ? []
-      : outdated.filter(\.lacksReaders).map {
-        WaitingItem(record: $0.record, hasOtherReaders: $0.hasOtherReaders)
+      : all.filter { $0.needsEncryption ? $0.lacksReaders : $0.waitsFor != nil && $0.hasOtherReaders }.map {
+        WaitingItem(
+          record: $0.record, lacksReaders: $0.lacksReaders, hasOtherReaders: $0.hasOtherReaders)
       }
     if items.isEmpty { return (0, waiting) }
     let pieces = try resealing.prepare(items, progress: progress)

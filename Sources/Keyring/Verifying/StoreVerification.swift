@@ -65,14 +65,34 @@ extension Keyring {
     result.items = report.items
     let findings = try namingChanges(in: report.findings)
     let adoptable = try adoptablePaths(among: findings)
-    result.findings =
-      findings.filter { !adoptable.contains($0.path) && !$0.kind.isOfKeyThatEnded } + keyFiles
+    let waiting = try recipientsThatWait(among: findings)
+    func isWarning(_ finding: Finding) -> Bool {
+      adoptable.contains(finding.path) || finding.kind.isOfKeyThatEnded || waiting.contains(finding)
+    }
+    result.findings = findings.filter { !isWarning($0) } + keyFiles
     result.findings.sort { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
     // A push by a phone app must not be refused, and nothing uses these files before a member has adopted them.
     // A key that has expired or was revoked makes no item and no policy invalid.
-    result.warnings =
-      findings.filter { adoptable.contains($0.path) || $0.kind.isOfKeyThatEnded } + (try keyWarnings())
+    result.warnings = findings.filter(isWarning) + (try keyWarnings())
     return result
+  }
+
+  /// Returns the findings about recipients of items that cannot be re-encrypted now, because the key of a member of the
+  /// group has expired or was revoked. All their readers are people of the policy, removed ones included.
+  private func recipientsThatWait(among findings: [Finding]) throws(KeyringError) -> [Finding] {
+    var found: [(finding: Finding, readers: [KeyID], expected: Set<KeyID>)] = []
+    for finding in findings {
+      guard case .wrongRecipients(let readers, let expected) = finding.kind else { continue }
+      found.append((finding, readers, Set(expected)))
+    }
+    if found.isEmpty { return [] }
+    let ended = try unusableKeys(ofMembersOf: Set(policy.groups.keys)).filter { $0.problem.hasEnded }
+    let blocked = Set(ended.flatMap(\.groups)).compactMap(policy.recipients)
+    if blocked.isEmpty { return [] }
+    let owners = try owners(of: Set(found.flatMap(\.readers)))
+    return found.filter { item in
+      blocked.contains(item.expected) && item.readers.allSatisfy { !(owners[$0] ?? []).isEmpty }
+    }.map(\.finding)
   }
 
   /// Runs a check until no other process writes. While one writes, a finding may describe a state that never existed.

@@ -107,8 +107,8 @@ enum DoctorCommand: Command {
       let report = ErrorReport(error, item: nil)
       return [.failed("gpg", report, advice: GnuPGExamination.advice(error))] + store.diagnoses
     }
-    // The listing has just succeeded; without the places of the secrets the lines about subkeys say less.
-    let secrets = ((try? user.secretSubkeys()) ?? [:]).values.reduce(into: [:]) { $0.merge($1) { $1 } }
+    // The listing has just succeeded. Without the places of the secrets, the lines about subkeys do not name them.
+    let secrets = (try? user.secretSubkeys())?.values.reduce(into: [:]) { $0.merge($1) { $1 } }
     let keys = KeyExamination(own: own, now: host.clock(), secrets: secrets)
     let mayAsk = !call.globals.noInput && call.console.inputIsTerminal
     if let keyring = store.keyring, let before {
@@ -121,7 +121,8 @@ enum DoctorCommand: Command {
         environment: call.environment, before: before, after: keyring.engineReport() ?? before,
         agentFailed: failure?.isForWantOfAnAgent ?? false)
       let people = keys.people(
-        of: keyring.policy, me: keyring.ownFingerprint, keys: before.keys, problems: before.problems,
+        of: keyring.policy, mine: Set(own.map(\.fingerprint)).union([keyring.ownFingerprint]),
+        keys: before.keys, problems: before.problems,
         ring: known(keyring.policy, user), path: store.path)
       let keyTime = KeyTime(time: time, gnupgHome: before.userHome)
       return gnupg.diagnoses + store.diagnoses + people + [result] + keyTime.diagnoses

@@ -8,8 +8,8 @@ struct KeyExamination {
   /// The keys in the user's own keyring that have a secret key.
   let own: [PublicKey]
   let now: Timestamp
-  /// The places of the secrets of the user's own subkeys.
-  var secrets: [Fingerprint: SecretPlace] = [:]
+  /// The places of the secrets of the user's own subkeys; nil if they are not known.
+  var secrets: [Fingerprint: SecretPlace]? = [:]
 
   /// Returns the diagnoses of the keys in a policy.
   ///
@@ -19,13 +19,13 @@ struct KeyExamination {
   ///   - ring: the same keys from the user's own keyring, if it contains them.
   ///   - path: the path of the store, for the advice.
   func people(
-    of policy: Policy, me: Fingerprint, keys: [PublicKey], problems: [Fingerprint: KeyProblem],
+    of policy: Policy, mine: Set<Fingerprint>, keys: [PublicKey], problems: [Fingerprint: KeyProblem],
     ring: [Fingerprint: PublicKey], path: String
   ) -> [Diagnosis] {
     var list: [Diagnosis] = []
     for (fingerprint, person) in policy.people.sorted(by: { $0.key < $1.key })
     where person.removed == nil {
-      let isMe = fingerprint == me
+      let isMe = mine.contains(fingerprint)
       let name = "\(fingerprint.text)  \(person.name)\(isMe ? " (you)" : "")"
       let key = keys.first { $0.fingerprint == fingerprint }
       let file = "\(path)/keys/\(fingerprint.text).asc"
@@ -67,14 +67,15 @@ struct KeyExamination {
 
   private func line(_ use: String, _ subkey: PublicKey.Subkey) -> Diagnosis {
     let place =
-      switch secrets[subkey.fingerprint] {
-      case .here: "its secret is here"
-      case .onCard: "its secret is on a card"
-      case .elsewhere, nil: "its secret is elsewhere"
+      switch secrets.map({ $0[subkey.fingerprint] ?? .elsewhere }) {
+      case .here: "; its secret is here"
+      case .onCard: "; its secret is on a card"
+      case .elsewhere: "; its secret is elsewhere"
+      case nil: ""
       }
     let end =
       subkey.expires.map { $0 <= now ? "expired \($0.day)" : "expires \($0.day)" } ?? "does not expire"
-    return .ok(use, "subkey \(subkey.keyID.text), \(end); \(place)")
+    return .ok(use, "subkey \(subkey.keyID.text), \(end)\(place)")
   }
 
   /// The diagnoses of the user's own keys, if no store exists.
@@ -154,11 +155,14 @@ struct KeyExamination {
         : "its owner extends it with \(key.extensionCommands(listed: listed, at: now)); then `keytree group refresh "
           + "KEYFILE` imports it"
     case .fromFuture: ErrorReport.clockHint
-    case .revoked: "ask for the key that replaces it"
+    case .revoked:
+      isMine
+        ? "`keytree group replace \(fingerprint.text) NEWKEY` gives its groups to your new key"
+        : "ask for the key that replaces it"
     case .disabled: "`gpg --edit-key \(fingerprint.text) enable save` enables it"
     case .cannotEncrypt: "`gpg --quick-add-key \(fingerprint.text) cv25519 encr` adds one"
     case .cannotSign: "`gpg --quick-add-key \(fingerprint.text) ed25519 sign` adds one"
-    case .noSigningSecret, .revokedHere: ErrorReport.signingHint
+    case .noSigningSecret, .revokedHere: ErrorReport.signingHint(fingerprint)
     case .noSecretKey: "import it from your other machine (`gpg --export-secret-keys`)"
     case .noPassphrase: "`gpg --change-passphrase \(fingerprint.text)` sets one"
     case .onCard: "for items that must prompt each time, use a key that is not on a smart card"
@@ -173,12 +177,11 @@ struct KeyExamination {
     guard let key, let end = listed.map(key.end(listed:)) ?? key.lastDay else {
       return .ok("key", "\(name), does not expire")
     }
-    let days = (end.microseconds - now.microseconds) / (86_400 * 1_000_000)
     guard end.microseconds - now.microseconds <= StoreVerification.notice else {
       return .ok("key", "\(name), expires \(end.day)")
     }
     return .note(
-      "key", "\(name), expires in \(days) days (\(end.day))",
+      "key", "\(name), \(ErrorReport.expiry(at: end, now: now))",
       advice: "renew it before that date: items can still be read after it, but nothing can be written")
   }
 }

@@ -78,7 +78,10 @@ enum InitCommand: Command {
     } catch {
       throw KeyringError.engine(error, nil)
     }
-    return try key.flatMap { try call.encryptionChoice(of: $0, secrets: try call.secretSubkeys()[owner]) }
+    return try key.flatMap { key in
+      try call.requireOwnersOfGivenSubkeys(among: [key])
+      return try call.encryptionChoice(of: key, secrets: try call.secretSubkeys()[owner])
+    }
   }
 
   /// Creates a repository for the store, unless `--no-git` was given.

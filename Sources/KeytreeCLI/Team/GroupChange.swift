@@ -57,8 +57,9 @@ struct GroupChange {
     }
     let role: Person.Role? = wishes[0] ? .admin : wishes[1] ? .member : nil
     let words = Array(call.arguments.operands.dropFirst())
-    if words.count > 1, call.arguments.has(GroupCommand.name) {
-      throw call.misuse(.other("`--name` is for one key"))
+    for option in [GroupCommand.name, GroupCommand.encryptTo]
+    where words.count > 1 && call.arguments.has(option) {
+      throw call.misuse(.other("`--\(option.name)` is for one key"))
     }
     var keyring = keyring
     var result = ExitCode.done
@@ -80,8 +81,12 @@ struct GroupChange {
   /// - Returns: The keyring with the person.
   private func add(_ word: Word, to group: String, _ role: Person.Role?) throws -> Keyring {
     let known = word.text.flatMap(TeamPeople.fingerprint).flatMap { policy.isMember($0) ? $0 : nil }
-    if let known { return try join(known, group, role, isFingerprintGiven: true) }
+    if let known {
+      try call.refuseOptionsOfNewPeople()
+      return try join(known, group, role, isFingerprintGiven: true)
+    }
     if let known = try people.memberWithMail(word) {
+      try call.refuseOptionsOfNewPeople()
       try requireExpected(known, source: "the store")
       return try join(known, group, role, isFingerprintGiven: try people.isFingerprintGiven(known))
     }
@@ -89,8 +94,12 @@ struct GroupChange {
     let file = new.file
     let person = file.key.fingerprint
     try requireExpected(person, source: new.source)
-    // The fingerprint was compared when the person was added to the keyring.
-    if policy.isMember(person) { return try join(person, group, role, isFingerprintGiven: true) }
+    // The file may be that of another person than the user thinks, so this is a question, too.
+    if policy.isMember(person) {
+      try call.refuseOptionsOfNewPeople()
+      let isGiven = try people.isFingerprintGiven(person) || new.isFingerprintGiven
+      return try join(person, group, role, isFingerprintGiven: isGiven)
+    }
     let name = try call.name(of: file.key)
     let choice = try call.usableChoice(of: file.key, name: name, group: group)
     let edits: [PolicyEdit] = [
@@ -101,7 +110,8 @@ struct GroupChange {
     ]
     let change = try plan(edits, [person: file.bytes])
     let isGiven = try people.isFingerprintGiven(person) || new.isFingerprintGiven
-    try confirm(person, new.facts, group, isFingerprintGiven: isGiven)
+    let admin = role == .admin ? ["will be an admin, who decides about people, groups and keys."] : []
+    try confirm(person, new.facts + admin + [try reach(of: group)], isFingerprintGiven: isGiven)
     let now = try run.make(change, "add a person to group \(group)")
     call.console.say("Added \(name) to group \(group).")
     call.tellSkipped(choice)
@@ -127,9 +137,10 @@ struct GroupChange {
     if let newRole { edits.append(.role(person, newRole)) }
     if !isThere { edits.append(.join(person, group: group)) }
     let change = try plan(edits)
-    if !isThere {
-      try confirm(person, ["\(person.text)  \(name)"], group, isFingerprintGiven: isFingerprintGiven)
-    }
+    var facts = ["\(person.text)  \(name)"]
+    if newRole == .admin { facts.append("will be an admin, who decides about people, groups and keys.") }
+    if !isThere { facts.append(try reach(of: group)) }
+    if newRole == .admin || !isThere { try confirm(person, facts, isFingerprintGiven: isFingerprintGiven) }
     let now = try run.make(change, isThere ? "change a role" : "add a person to group \(group)")
     call.console.say(
       isThere
@@ -139,21 +150,21 @@ struct GroupChange {
     return now
   }
 
-  /// Shows what the person will be able to read, and asks for confirmation unless the fingerprint was given.
-  ///
-  /// - Throws: `cancelled`; `other` if the question cannot be asked.
-  private func confirm(
-    _ person: Fingerprint, _ facts: [String], _ group: String, isFingerprintGiven: Bool
-  ) throws {
+  /// Returns the sentence about what a new member of a group will be able to read.
+  private func reach(of group: String) throws -> String {
     var all = Query(predicates: [.equal(.group, .string(group))])
     all.includesFields = true
     let count = try keyring.find(all).items.count
     let items = count == 1 ? "1 item" : "\(count) items"
+    return
+      "will be able to read \(items) of group \(ErrorReport.quote(group)), and all items that are added to it later."
+  }
+
+  /// Shows what the person will be able to do, and asks for confirmation unless the fingerprint was given.
+  ///
+  /// - Throws: `cancelled`; `other` if the question cannot be asked.
+  private func confirm(_ person: Fingerprint, _ lines: [String], isFingerprintGiven: Bool) throws {
     let asks = !isFingerprintGiven
-    let lines =
-      facts + [
-        "will be able to read \(items) of group \(ErrorReport.quote(group)), and all items that are added to it later."
-      ]
     // `--quiet` suppresses remarks, but not the facts that a question is about.
     for line in lines { if asks { call.console.complain(line) } else { call.console.say(line) } }
     if !asks { return }

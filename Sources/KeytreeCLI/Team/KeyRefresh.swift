@@ -35,19 +35,25 @@ struct KeyRefresh {
     for error in refused {
       for line in ErrorReport(describing: error).lines { call.console.complain(line) }
     }
+    let reported = refused.count
     if !renewals.isEmpty {
       guard try keyring.isAdmin() else { throw notAnAdmin(renewals) }
-      for renewal in renewals where renewal.needsConfirmation { try confirm(renewal) }
-      try make(renewals)
+      try make(renewals, &refused)
     } else if refused.isEmpty {
       call.console.say("No key has changed.")
+    }
+    for error in refused.dropFirst(reported) {
+      for line in ErrorReport(describing: error).lines { call.console.complain(line) }
     }
     return refused.first.map { ErrorReport(describing: $0).exitCode } ?? .done
   }
 
-  private func make(_ renewals: [KeyRenewal]) throws {
-    let files = Dictionary(renewals.map { ($0.person, $0.after.bytes) }) { _, last in last }
-    let change = try keyring.plan(renewals.flatMap(\.edits), newKeys: files)
+  private func make(_ wanted: [KeyRenewal], _ refused: inout [any Error]) throws {
+    guard let (change, renewals) = try plan(wanted, &refused) else { return }
+    let resigned = Set(change.invalidatedItems.isEmpty ? [] : renewals.map(\.person))
+    for renewal in renewals where renewal.needsConfirmation || resigned.contains(renewal.person) {
+      try confirm(renewal)
+    }
     let subject = renewals.count == 1 ? "renew a key" : "renew \(renewals.count) keys"
     let now = try TeamChangeRun(call, keyring).make(change, subject)
     for renewal in renewals {
@@ -57,6 +63,36 @@ struct KeyRefresh {
     TeamChangeRun(call, now).report(change)
     tellResigned(change, renewals)
     if !renewals.allSatisfy(\.compromised.isEmpty) { TeamChangeRun(call, now).tellRotation() }
+  }
+
+  /// Plans the imports. A key that cannot be imported does not prevent the import of the others.
+  ///
+  /// - Returns: The change with its imports; nil if no key can be imported.
+  /// - Throws: The error of the change, if it concerns all keys together.
+  private func plan(
+    _ renewals: [KeyRenewal], _ refused: inout [any Error]
+  ) throws -> (change: TeamChange, renewals: [KeyRenewal])? {
+    func change(_ renewals: [KeyRenewal]) throws -> TeamChange {
+      let files = Dictionary(renewals.map { ($0.person, $0.after.bytes) }) { _, last in last }
+      return try keyring.plan(renewals.flatMap(\.edits), newKeys: files)
+    }
+    do {
+      return (try change(renewals), renewals)
+    } catch  where renewals.count > 1 {
+      var rest: [KeyRenewal] = []
+      for renewal in renewals {
+        do {
+          _ = try change([renewal])
+          rest.append(renewal)
+        } catch {
+          refused.append(error)
+        }
+      }
+      if rest.isEmpty { return nil }
+      // If each key can be imported alone, the error is about all of them.
+      guard rest.count < renewals.count else { throw error }
+      return (try change(rest), rest)
+    }
   }
 
   // MARK: Candidates
@@ -74,6 +110,7 @@ struct KeyRefresh {
       }
     }
     let secrets = try call.secretSubkeys()
+    try call.requireOwnersOfGivenSubkeys(among: stored + files.values.map(\.key))
     var renewals: [KeyRenewal] = []
     for (person, entry) in policy.people.sorted(by: { $0.key < $1.key })
     where files[person] != nil || wanted.contains(person) {
@@ -86,7 +123,7 @@ struct KeyRefresh {
         known: Set(before.subkeys.map(\.fingerprint)))
       let renewal = KeyRenewal(person: person, entry: entry, before: before, after: after, choice: choice)
       do {
-        try check(renewal)
+        try check(renewal, renewals)
         if renewal.isChange { renewals.append(renewal) } else if let choice { call.tellSkipped(choice) }
       } catch {
         refused.append(error)
@@ -161,8 +198,17 @@ struct KeyRefresh {
   // MARK: Rules
 
   /// Refuses a revoked key, a key that nothing can be encrypted to any more, and the address of another person.
-  private func check(_ renewal: KeyRenewal) throws {
+  ///
+  /// - Parameters:
+  ///   - renewal: The import.
+  ///   - others: The imports that were accepted before it.
+  private func check(_ renewal: KeyRenewal, _ others: [KeyRenewal]) throws {
     let (person, name) = (renewal.person, renewal.entry.name)
+    do {
+      try renewal.after.requireSize()
+    } catch {
+      throw CommandError.keyFile(error, source: "the key of \(name)")
+    }
     if let revocation = renewal.after.key.revocation, renewal.before.revocation == nil {
       throw CommandError.revokedKey(
         person, name: name, revocation, group: policy.groups(of: person).first ?? GroupName.default)
@@ -177,9 +223,11 @@ struct KeyRefresh {
           "its owner adds one with `gpg --quick-add-key \(person.text) cv25519 encr`, and sends the key again"
       )
     }
-    let taken = Set(renewal.after.key.userIDs).subtracting(renewal.before.userIDs).map(PublicKey.address(in:))
-    for address in taken.sorted() where address.contains("@") {
-      if let other = try people.people(withMail: address).first(where: { $0 != person }) {
+    for address in renewal.newAddresses.sorted() {
+      let owner =
+        try people.people(withMail: address).first { $0 != person }
+        ?? others.first { $0.newAddresses.contains(address) }?.person
+      if let other = owner {
         throw CommandError.other(
           .recipientUnusable,
           message: "the key of \(name) has the address \(ErrorReport.quote(address)) of another person, "
@@ -225,8 +273,11 @@ struct KeyRefresh {
     if items.isEmpty { return }
     let signers = renewals.flatMap(\.compromised).filter(\.canSign)
     let names = signers.map { "\($0.keyID.text) is revoked \($0.revocation?.message ?? "")" }
+    let reason =
+      names.isEmpty
+      ? "A changed key had ended before it signed some items" : names.joined(separator: "; ")
     call.console.complain(
-      "\(names.joined(separator: "; ")). \(items.count == 1 ? "1 item was" : "\(items.count) items were") last signed "
+      "\(reason). \(items.count == 1 ? "1 item was" : "\(items.count) items were") last signed "
         + "with it; your signature replaces it. Check them:")
     for record in items.prefix(Self.shownItems) { call.console.complain("  " + record.reference.text) }
     if items.count > Self.shownItems { call.console.complain("  and \(items.count - Self.shownItems) more") }

@@ -21,6 +21,11 @@ struct KeyRenewal {
   var name: String { after.key.userIDs.first ?? entry.name }
   private var hasNewName: Bool { !name.hasSameBytes(as: entry.name) }
   private var encryptTo: [Fingerprint] { choice?.subkeys ?? entry.encryptTo }
+  /// The mail addresses in the user ids that the import adds, in lower case.
+  var newAddresses: Set<String> {
+    let added = Set(after.key.userIDs).subtracting(before.userIDs)
+    return Set(added.map(PublicKey.address(in:)).filter { $0.contains("@") })
+  }
   private var isSameKey: Bool { before.isSame(as: after.key) }
 
   /// True if the key or the choice of subkeys differs from what the policy has.
@@ -37,10 +42,10 @@ struct KeyRenewal {
     return edits
   }
 
-  /// True if an admin must confirm the change: of the name, a subkey that is revoked as compromised, or a subkey that
+  /// True if an admin must confirm the change: of the name, a new mail address, a subkey that is revoked as compromised, or a subkey that
   /// items are no longer encrypted to.
   var needsConfirmation: Bool {
-    (!isSameKey && hasNewName) || newRevocations.contains(where: \.isHard)
+    (!isSameKey && hasNewName) || !newAddresses.isEmpty || newRevocations.contains(where: \.isHard)
       || !Set(entry.encryptTo).isSubset(of: encryptTo)
   }
 
@@ -74,7 +79,9 @@ struct KeyRenewal {
     let known = Set(before.subkeys.map(\.fingerprint))
     list += encryptTo.filter { known.contains($0) && !entry.encryptTo.contains($0) }
       .map { "items are encrypted to subkey \(KeyID(of: $0).text)" }
-    return list.isEmpty ? ["changed"] : list
+    list += entry.encryptTo.filter { !encryptTo.contains($0) }
+      .map { "items are no longer encrypted to subkey \(KeyID(of: $0).text)" }
+    return list.isEmpty ? ["other details of the key"] : list
   }
 
   private static func words(

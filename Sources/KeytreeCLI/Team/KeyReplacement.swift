@@ -39,15 +39,26 @@ struct KeyReplacement {
     let now: Keyring
     let change: TeamChange
     if try isOnlyOwnAdmin(old) {
-      // Newcomers judge the last policy by its own people, so the old key adds the new one, which then removes it.
+      // Newcomers judge the last policy by its own people, so the old key adds the new one, which then removes it. This
+      // is the only chance to leave a key that the owner has revoked.
       try requireSecret(of: key)
       let first = try keyring.plan(addition, newKeys: files)
-      let between = try TeamChangeRun(call, keyring).make(first, "add the new key of a person")
-      change = try between.plan([removal])
-      now = try TeamChangeRun(call, between).make(change, "remove the old key of a person")
+      let between = try naming(old, key.fingerprint) {
+        try TeamChangeRun(call, keyring).make(first, "add the new key of a person", evenIfRevokedHere: true)
+      }
+      do {
+        change = try between.plan([removal])
+        now = try TeamChangeRun(call, between).make(change, "remove the old key of a person")
+      } catch {
+        call.console.complain(
+          "The new key was added, but the old one was not removed; the same command, run again, does that.")
+        throw error
+      }
     } else {
       change = try keyring.plan(addition + [removal], newKeys: files)
-      now = try TeamChangeRun(call, keyring).make(change, "replace the key of a person")
+      now = try naming(old, key.fingerprint) {
+        try TeamChangeRun(call, keyring).make(change, "replace the key of a person")
+      }
     }
     call.console.say("Replaced the key of \(entry.name) by \(key.fingerprint.text).")
     TeamChangeRun(call, now).report(change)
@@ -72,17 +83,51 @@ struct KeyReplacement {
     return edits
   }
 
+  /// Runs a change. If the secret of the old key, which would have to sign it, is lost, the error says who can help.
+  private func naming(
+    _ old: Fingerprint, _ new: Fingerprint, _ change: () throws -> Keyring
+  ) throws -> Keyring {
+    do {
+      return try change()
+    } catch KeyringError.engine(.unusableKey(old, let problem), let item) {
+      switch problem {
+      case .missing, .noSecretKey, .noSigningSecret: break
+      default: throw KeyringError.engine(.unusableKey(old, problem), item)
+      }
+      let name = policy.name(of: old)
+      guard policy.admins == [old] else {
+        throw CommandError.other(
+          .recipientUnusable,
+          message: "cannot sign: the secret of your admin key \(old.text) is not on this machine",
+          hint: "send another admin the output of `gpg --armor --export \(new.text)`; they run "
+            + "`keytree group replace \(old.text) FILE`")
+      }
+      throw CommandError.other(
+        .recipientUnusable,
+        message:
+          "cannot sign: the key of \(name) is the only admin key, and its secret is not on this machine",
+        hint:
+          "import its secret from a backup with `gpg --import FILE`; without it, no key can replace it, and you need "
+          + "a new store: `keytree init`")
+    }
+  }
+
   /// Returns true if a key is the only one with which this user can sign policies.
   private func isOnlyOwnAdmin(_ old: Fingerprint) throws -> Bool {
     Set(try keyring.ownPeople()).intersection(policy.admins) == [old]
   }
 
+  /// Refuses a new key that cannot sign here, because it has to sign the removal of the old one.
   private func requireSecret(of key: PublicKey) throws {
-    guard try call.secretSubkeys()[key.fingerprint] == nil else { return }
+    let (secrets, now) = (try call.secretSubkeys()[key.fingerprint] ?? [:], try call.host().clock())
+    let signs = key.subkeys.contains {
+      secrets[$0.fingerprint] != nil && key.problem(of: $0, for: .sign, at: now) == nil
+    }
+    if signs { return }
     throw CommandError.other(
       .recipientUnusable,
       message:
-        "cannot replace your only admin key: the secret of the new key \(key.fingerprint.text) is not on this "
+        "cannot replace your only admin key: the signing secret of the new key \(key.fingerprint.text) is not on this "
         + "machine",
       hint: "import it from your other machine (`gpg --export-secret-keys`), or ask another admin")
   }
@@ -93,10 +138,14 @@ struct KeyReplacement {
     if call.arguments.has(GroupCommand.fingerprint), !isGiven {
       throw CommandError.keyFile(.other(person), source: new.source)
     }
-    let asks = !isGiven && !new.isFingerprintGiven && !policy.isMember(person)
+    // The key of another member would get that person's rights, and both would count as one person.
+    let isMember = policy.isMember(person)
+    let asks = !isGiven && (isMember || !new.isFingerprintGiven)
+    let role = entry.role == .admin ? " as an admin" : ""
     let lines =
-      new.facts + [
-        "will replace the key of \(entry.name) in \(groups.isEmpty ? "no group" : groups.joined(separator: ", "))."
+      new.facts + (isMember ? ["is a member already: \(policy.name(of: person))"] : []) + [
+        "will replace the key of \(entry.name)\(role) in "
+          + "\(groups.isEmpty ? "no group" : groups.joined(separator: ", "))."
       ]
     for line in lines { if asks { call.console.complain(line) } else { call.console.say(line) } }
     if !asks { return }

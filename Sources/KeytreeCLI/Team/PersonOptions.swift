@@ -12,8 +12,11 @@ extension CommandCall {
   ///
   /// - Throws: `other` if the key has no valid user id and no name was given.
   func name(of key: PublicKey) throws -> String {
-    if let name = key.userIDs.first { return name }
-    if let name = arguments.text(GroupCommand.name), !name.isEmpty { return name }
+    for name in [key.userIDs.first, arguments.text(GroupCommand.name)] {
+      if let name, !name.allSatisfy(\.isWhitespace) { return name }
+    }
+    // All user ids of a revoked key are revoked; the next check reports that.
+    if key.revocation != nil { return key.fingerprint.text }
     throw CommandError.other(
       .recipientUnusable, message: "the key \(key.fingerprint.text) has no user id",
       hint: "`--name 'NAME <MAIL>'`")
@@ -45,12 +48,7 @@ extension CommandCall {
     let now = try host().clock()
     let valid = key.encryptionSubkeys(at: now)
     var given: Set<Fingerprint> = []
-    for word in arguments.values(GroupCommand.encryptTo) {
-      let text = word.approximateText.uppercased().filter { $0 != " " && $0 != "!" }
-      let digits = text.hasPrefix("0X") ? String(text.dropFirst(2)) : text
-      guard digits.utf8.count >= 16, digits.utf8.allSatisfy(Self.isHexadecimal) else {
-        throw misuse(.other("`--encrypt-to` takes the fingerprint of a subkey, or the 16 digits of its id"))
-      }
+    for digits in try givenSubkeys() {
       guard let subkey = key.subkeys.first(where: { $0.fingerprint.text.hasSuffix(digits) }) else { continue }
       guard valid.contains(subkey) else {
         throw CommandError.other(
@@ -61,6 +59,38 @@ extension CommandCall {
     }
     if !given.isEmpty { return EncryptionChoice(subkeys: given.sorted(), skipped: nil) }
     return key.encryptionChoice(listed: listed, secrets: secrets, known: known, at: now)
+  }
+
+  /// Returns the values of `--encrypt-to`: fingerprints and key ids, in upper case.
+  private func givenSubkeys() throws -> [String] {
+    try arguments.values(GroupCommand.encryptTo).map { word in
+      let text = word.approximateText.uppercased().filter { $0 != " " && $0 != "!" }
+      let digits = text.hasPrefix("0X") ? String(text.dropFirst(2)) : text
+      guard digits.utf8.count >= 16, digits.utf8.allSatisfy(Self.isHexadecimal) else {
+        throw misuse(.other("`--encrypt-to` takes the fingerprint of a subkey, or the 16 digits of its id"))
+      }
+      return digits
+    }
+  }
+
+  /// Checks that each value of `--encrypt-to` names a subkey of one of the keys.
+  ///
+  /// - Throws: A usage error if a value is not a key id or fingerprint; `other` if none of the keys has the subkey.
+  func requireOwnersOfGivenSubkeys(among keys: [PublicKey]) throws {
+    let known = keys.flatMap(\.subkeys).map(\.fingerprint.text)
+    for digits in try givenSubkeys() where !known.contains(where: { $0.hasSuffix(digits) }) {
+      throw CommandError.other(
+        .notFound, message: "no key has the subkey \(digits)",
+        hint: "`gpg --list-keys --with-subkey-fingerprint` shows the subkeys")
+    }
+  }
+
+  /// Refuses `--name` and `--encrypt-to` where nothing uses them, because the person is a member already.
+  func refuseOptionsOfNewPeople() throws {
+    for option in [GroupCommand.name, GroupCommand.encryptTo] where arguments.has(option) {
+      throw misuse(
+        .other("`--\(option.name)` is for a new person; `keytree group refresh` changes the key of a member"))
+    }
   }
 
   /// Reports a newer subkey that was not chosen, because its secret is not on this machine.
@@ -84,6 +114,7 @@ extension CommandCall {
   /// - Throws: `other` if the key cannot be used.
   func usableChoice(of key: PublicKey, name: String, group: String) throws -> EncryptionChoice {
     let now = try host().clock()
+    try requireOwnersOfGivenSubkeys(among: [key])
     let problem = key.problem(for: .encrypt, at: now) ?? key.problem(for: .sign, at: now)
     let secrets = try secretSubkeys()[key.fingerprint]
     guard problem == nil, let choice = try encryptionChoice(of: key, secrets: secrets) else {

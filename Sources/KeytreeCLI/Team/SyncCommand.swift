@@ -136,8 +136,11 @@ enum SyncCommand: Command {
       }
       for item in waiting {
         call.console.complain(
-          "keytree: warning: not every member of its group can read \(item.record.reference.text)"
-            + (item.hasOtherReaders ? ", and somebody who is not a member can" : ""))
+          "keytree: warning: "
+            + (item.lacksReaders
+              ? "not every member of its group can read \(item.record.reference.text)"
+                + (item.hasOtherReaders ? ", and a person who is not a member can" : "")
+              : "a person who is not a member of its group can read \(item.record.reference.text)"))
       }
       if !waiting.isEmpty {
         call.console.complain(
@@ -161,16 +164,16 @@ enum SyncCommand: Command {
     in groups: Set<String>, _ keyring: Keyring, _ call: CommandCall
   ) throws(KeyringError) {
     for key in try keyring.unusableKeys(ofMembersOf: groups) {
-      let state: String
+      let (state, end): (String, String)
       switch key.problem {
-      case .expired: state = "has expired"
-      case .revoked: state = "is revoked"
+      case .expired: (state, end) = ("has expired", "renewed")
+      case .revoked: (state, end) = ("is revoked", "replaced")
       default: continue
       }
       for group in key.groups {
         call.console.complain(
           "keytree: warning: the key of \(keyring.policy.name(of: key.person)) \(state): nothing can be added to group "
-            + "\(ErrorReport.quote(group)) until it is renewed")
+            + "\(ErrorReport.quote(group)) until it is \(end)")
       }
     }
   }

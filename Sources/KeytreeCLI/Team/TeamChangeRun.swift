@@ -15,13 +15,18 @@ struct TeamChangeRun {
   /// - Parameters:
   ///   - change: The change.
   ///   - subject: The commit subject.
+  ///   - evenIfRevokedHere: True to sign also with a key that the user's own keyring revokes.
   /// - Returns: The keyring with the new people.
   @discardableResult
-  func make(_ change: TeamChange, _ subject: String) throws -> Keyring {
+  func make(
+    _ change: TeamChange, _ subject: String, evenIfRevokedHere: Bool = false
+  ) throws -> Keyring {
     try call.separateChanges(of: change.items, in: keyring)
     let progress = WorkProgress("encrypt", console: call.console)
     defer { progress.finish() }
-    return try call.make(change, of: keyring, subject: subject) { progress.advance(to: $0, of: $1) }
+    return try call.make(
+      change, of: keyring, subject: subject, evenIfRevokedHere: evenIfRevokedHere
+    ) { progress.advance(to: $0, of: $1) }
   }
 
   /// Reports how many items were re-encrypted, and how many wait for the key of a member.

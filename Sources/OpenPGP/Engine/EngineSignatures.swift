@@ -2,9 +2,12 @@ internal import CGPGME
 package import KeyringModel
 
 extension Engine {
-  package func signDetached(_ bytes: [UInt8], signer: Fingerprint) throws(EngineError) -> [UInt8] {
+  package func signDetached(
+    _ bytes: [UInt8], signer: Fingerprint, evenIfRevokedHere isRevokedHere: Bool
+  ) throws(EngineError) -> [UInt8] {
     try home().table.checkSigner(signer, at: Self.now)
-    return try withSigner(signer) { session, signer, isNamed throws(EngineError) in
+    return try withSigner(signer, evenIfRevokedHere: isRevokedHere) {
+      session, signer, isNamed throws(EngineError) in
       try sign(bytes, as: .detached, signer: signer, isNamed: isNamed, session: session)
     }
   }

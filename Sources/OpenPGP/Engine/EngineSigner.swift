@@ -17,15 +17,20 @@ extension Engine {
   ///
   /// - Parameters:
   ///   - person: The primary fingerprint of the signer.
+  ///   - isRevokedHere: True to sign even if the user's own keyring revokes the key. Such a signer is not remembered.
   ///   - operation: Gets the session, the signer, and true if libgpgme needs it as a key object. Returns nil if another
   ///     key has signed.
   /// - Returns: The result of the operation.
   /// - Throws: The error of the operation; `unusableKey` when gpg does not sign with a key of the person.
   func withSigner<R>(
-    _ person: Fingerprint,
+    _ person: Fingerprint, evenIfRevokedHere isRevokedHere: Bool = false,
     _ operation: (Session, DefaultSigner, _ isNamed: Bool) throws(EngineError) -> R?
   ) throws(EngineError) -> R {
     try withAgent { session throws(EngineError) in
+      if isRevokedHere {
+        let signer = try select(person, in: session, evenIfRevokedHere: true)
+        return try run(operation, signer, isDefault: false, session)
+      }
       let (first, isDefault) = try signer(person, in: session)
       do throws(EngineError) {
         return try run(operation, first, isDefault: isDefault, session)
@@ -87,7 +92,7 @@ extension Engine {
   /// does not revoke. Starts one process to list the secret keys, and more if a key is revoked, if no secret key is
   /// listed, or if the path of the user's home is not known.
   private func select(
-    _ person: Fingerprint, in session: Session
+    _ person: Fingerprint, in session: Session, evenIfRevokedHere isRevokedHere: Bool = false
   ) throws(EngineError) -> DefaultSigner {
     guard let key = session.home.table.keys[person] else { throw .unusableKey(person, .missing) }
     let userHome =
@@ -110,7 +115,7 @@ extension Engine {
       // does not tell which secret keys there are. gpg selects one then, unless the keyring revokes one of them.
       counter.processStarted()
       let own = try context.keys(matching: person.text, secretOnly: false).first { $0.fingerprint == person }
-      guard let own, own.hasRevocation else { return signer(nil) }
+      guard let own, own.hasRevocation, !isRevokedHere else { return signer(nil) }
       return signer(try Self.unrevoked(valid, by: own, of: key).fingerprint)
     }
     let here = valid.filter { subkey in
@@ -118,17 +123,20 @@ extension Engine {
     }
     guard let newest = Self.newest(valid, of: key) else { throw .unusableKey(person, .cannotSign) }
     guard !here.isEmpty else { throw .unusableKey(person, .noSigningSecret(newest.keyID)) }
+    if isRevokedHere { return signer(Self.newest(here, of: key)?.fingerprint) }
     return signer(try Self.unrevoked(here, by: secret, of: key).fingerprint)
   }
 
   /// Returns the newest of some keys that the user's own keyring does not revoke.
   ///
-  /// - Throws: `unusableKey` with `revokedHere`, or `cannotSign` if there are no keys.
+  /// - Throws: `unusableKey` with `revoked` if the whole key is revoked, with `revokedHere`, or with `cannotSign` if there
+  ///   are no keys.
   private static func unrevoked(
     _ keys: [PublicKey.Subkey], by own: PublicKey, of key: PublicKey
   ) throws(EngineError) -> PublicKey.Subkey {
+    if own.revoked { throw .unusableKey(key.fingerprint, .revoked) }
     let revoked = Set(own.subkeys.filter(\.revoked).map(\.fingerprint))
-    let rest = keys.filter { !own.revoked && !revoked.contains($0.fingerprint) }
+    let rest = keys.filter { !revoked.contains($0.fingerprint) }
     if let chosen = newest(rest, of: key) { return chosen }
     guard let newest = newest(keys, of: key) else { throw .unusableKey(key.fingerprint, .cannotSign) }
     throw .unusableKey(key.fingerprint, .revokedHere(newest.keyID))

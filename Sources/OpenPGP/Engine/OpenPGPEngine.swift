@@ -122,9 +122,12 @@ package protocol OpenPGPEngine: Sendable {
   /// - Parameters:
   ///   - bytes: The bytes to sign.
   ///   - signer: The primary fingerprint of the key that signs.
+  ///   - isRevokedHere: True to sign even if the user's own keyring revokes the key.
   /// - Returns: An armored detached signature.
   /// - Throws: `unusableKey` when that key cannot sign; a prompt or engine error.
-  func signDetached(_ bytes: [UInt8], signer: Fingerprint) throws(EngineError) -> [UInt8]
+  func signDetached(
+    _ bytes: [UInt8], signer: Fingerprint, evenIfRevokedHere isRevokedHere: Bool
+  ) throws(EngineError) -> [UInt8]
 
   /// Verifies a detached signature over exact bytes.
   ///
@@ -160,6 +163,17 @@ package protocol OpenPGPEngine: Sendable {
 }
 
 extension OpenPGPEngine {
+  /// Creates a detached signature, unless the user's own keyring revokes the key.
+  ///
+  /// - Parameters:
+  ///   - bytes: The bytes to sign.
+  ///   - signer: The primary fingerprint of the key that signs.
+  /// - Returns: An armored detached signature.
+  /// - Throws: The errors of ``signDetached(_:signer:evenIfRevokedHere:)``; `unusableKey` with `revokedHere` or `revoked`.
+  package func signDetached(_ bytes: [UInt8], signer: Fingerprint) throws(EngineError) -> [UInt8] {
+    try signDetached(bytes, signer: signer, evenIfRevokedHere: false)
+  }
+
   /// Encrypts to the newest valid subkey of each person.
   ///
   /// - Parameters:

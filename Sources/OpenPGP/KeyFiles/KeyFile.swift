@@ -58,8 +58,8 @@ package struct KeyFile: Sendable {
   ///   - locations: The search path for programs, and the folder for the home.
   /// - Returns: The known keys to which the file adds something, and the other keys in it, in GnuPG's order. If it has
   ///   only known keys and adds nothing, both are empty.
-  /// - Throws: `empty` or `unreadable` if GnuPG finds no key in it; `secret`; `engine`, also with `unusableKey` for a key
-  ///   that is too large.
+  ///   The caller checks their sizes.
+  /// - Throws: `empty` or `unreadable` if GnuPG finds no key in it; `secret`; `engine`.
   package static func merging(
     _ file: [UInt8], onto known: [Fingerprint: [UInt8]], locations: EngineLocations
   ) throws(Problem) -> (changed: [KeyFile], others: [KeyFile]) {
@@ -74,7 +74,6 @@ package struct KeyFile: Sendable {
       // A file without a user id adds nothing to a known key if that has all of it.
       if problem != .empty || !hasPublicKey(file) { throw problem }
     }
-    for key in changed + others { try key.requireSize() }
     return (changed, others)
   }
 
@@ -114,7 +113,10 @@ package struct KeyFile: Sendable {
     return .empty
   }
 
-  private func requireSize() throws(Problem) {
+  /// Checks that the file is not too large for a store.
+  ///
+  /// - Throws: `engine` with `unusableKey` and `tooLarge`.
+  package func requireSize() throws(Problem) {
     guard bytes.count <= Self.sizeLimit else {
       throw .engine(.unusableKey(key.fingerprint, .tooLarge(limit: Self.sizeLimit)))
     }

@@ -53,13 +53,13 @@ package struct UserKeyring: Sendable {
   /// Imports keys. For temporary homes only.
   ///
   /// - Parameter bytes: Armored or binary keys. A key that cannot be read is missing from the listing.
-  /// - Throws: An engine error.
+  /// - Throws: `incomplete` when gpg did not finish; an engine error.
   func importKeys(_ bytes: [UInt8]) throws(EngineError) {
-    let context = try context()
-    try unsafe bytes.span.bytes.withUnsafeBytes { buffer throws(EngineError) in
-      let data = try unsafe DataObject(reading: buffer, isSensitive: false)
-      _ = unsafe gpgme_op_import(context.pointer, data.pointer)
-    }
+    guard let home = locations.userHome else { return }
+    let (program, gpgconf) = try program()
+    let tools = EngineTools(
+      program: program, gpgconf: Gpgconf(program: gpgconf, processStarted: {}), processStarted: {})
+    _ = try tools.importKeys(bytes, home: home)
   }
 
   /// Finds a public key.
@@ -119,12 +119,16 @@ package struct UserKeyring: Sendable {
   }
 
   func context(interaction: Interaction = .never) throws(EngineError) -> Context {
+    try Context(program: try program().gpg, home: locations.userHome, interaction: interaction)
+  }
+
+  private func program() throws(EngineError) -> (gpg: Library.Program, gpgconf: String) {
     let found = try EngineProgram.find(searchPath: locations.searchPath)
     let program = try Library.program(
       found.gpg, rememberedIn: locations.runtimeBase, processStarted: {})
     guard EngineProgram.isRecentEnough(program.version) else {
       throw .engineTooOld(version: program.version)
     }
-    return try Context(program: program, home: locations.userHome, interaction: interaction)
+    return (program, found.gpgconf)
   }
 }

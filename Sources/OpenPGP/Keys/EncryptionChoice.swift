@@ -24,7 +24,7 @@ extension PublicKey {
     else { return [] }
     let valid = subkeys.filter {
       $0.canEncrypt && !$0.revoked && !$0.invalid && !$0.disabled && !$0.expired(at: time)
-        && $0.created <= time
+        && $0.created.microseconds <= time.microseconds + Self.clockTolerance
     }
     let newest = valid.dropFirst(valid.first?.fingerprint == fingerprint ? 1 : 0)
       .sorted { $0.created > $1.created }

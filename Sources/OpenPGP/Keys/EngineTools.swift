@@ -12,7 +12,9 @@ struct EngineTools {
   /// Called for every process started.
   var processStarted: () -> Void
 
-  /// Imports key files.
+  /// Imports key files together.
+  ///
+  /// gpg reads a file, not a pipe: libgpgme 1.18 never returns if gpg ends before it has read all of a longer input.
   ///
   /// - Parameters:
   ///   - bytes: Armored keys, any number.
@@ -20,17 +22,9 @@ struct EngineTools {
   /// - Returns: The keys that are in the home now.
   /// - Throws: `incomplete` when gpg did not finish. A key that cannot be read causes no error, but is missing.
   func importKeys(_ bytes: [UInt8], home: String) throws(EngineError) -> [Fingerprint] {
-    let context = try Context(program: program, home: home, interaction: .never)
-    try unsafe bytes.span.bytes.withUnsafeBytes { buffer throws(EngineError) in
-      let data = try unsafe DataObject(reading: buffer, isSensitive: false)
-      processStarted()
-      // A key that gpg cannot read causes an error, too.
-      _ = unsafe gpgme_op_import(context.pointer, data.pointer)
-    }
-    guard context.report.importCounts != nil else {
-      throw .incomplete(detail: "it did not finish importing keys")
-    }
-    return context.report.imported
+    let report = try importReport(of: [bytes], home: home)
+    guard report.importCounts != nil else { throw Self.unfinished }
+    return report.imported
   }
 
   /// Lists every key of a home.
@@ -90,34 +84,44 @@ struct EngineTools {
   /// - Throws: `incomplete` when gpg did not finish, or did not report the reason why it has not imported a key. A key that
   ///   cannot be read causes no error, but is missing.
   func importKeys(eachOf files: [[UInt8]], home: String) throws(EngineError) -> [Fingerprint] {
+    var imported: [Fingerprint] = []
+    try forEachBatch(of: files) { portion throws(EngineError) in
+      let report = try importReport(of: portion, home: home)
+      let ordinary = portion.count { KeyPackets.isOrdinary($0) }
+      guard let counts = report.importCounts, counts.read >= ordinary, counts.explained >= counts.read else {
+        throw Self.unfinished
+      }
+      imported += report.imported
+    }
+    return imported
+  }
+
+  private static var unfinished: EngineError { .incomplete(detail: "it did not finish importing keys") }
+
+  /// Imports files with one process, and returns what gpg says about them.
+  private func importReport(
+    of files: ArraySlice<[UInt8]>, home: String
+  ) throws(EngineError) -> StatusReport {
     let folder = "\(home)/import"
     try PrivateFolder.make(folder)
     defer {
       FolderRemoval.removeContent(of: folder)
       _ = unsafe rmdir(folder)
     }
-    var imported: [Fingerprint] = []
-    try forEachBatch(of: files) { portion throws(EngineError) in
-      var names: [String] = []
-      for (number, bytes) in portion.enumerated() {
-        let name = "\(folder)/\(number)"
-        try SmallFile.write(bytes, to: name, isSynchronized: false)
-        names.append(name)
-      }
-      let report = StatusReport(nil)
-      for line in try run(["--status-fd", "1", "--import", "--"] + names, home: home).split(
-        separator: UInt8(ascii: "\n"))
-      {
-        let words = String(decoding: line, as: UTF8.self).split(separator: " ", maxSplits: 2)
-        if words.count == 3, words[0] == "[GNUPG:]" { report.read(String(words[1]), String(words[2])) }
-      }
-      let ordinary = portion.count { KeyPackets.isOrdinary($0) }
-      guard let counts = report.importCounts, counts.read >= ordinary, counts.explained >= counts.read else {
-        throw .incomplete(detail: "it did not finish importing keys")
-      }
-      imported += report.imported
+    var names: [String] = []
+    for (number, bytes) in files.enumerated() {
+      let name = "\(folder)/\(number)"
+      try SmallFile.write(bytes, to: name, isSynchronized: false)
+      names.append(name)
     }
-    return imported
+    let report = StatusReport(nil)
+    for line in try run(["--status-fd", "1", "--import", "--"] + names, home: home).split(
+      separator: UInt8(ascii: "\n"))
+    {
+      let words = String(decoding: line, as: UTF8.self).split(separator: " ", maxSplits: 2)
+      if words.count == 3, words[0] == "[GNUPG:]" { report.read(String(words[1]), String(words[2])) }
+    }
+    return report
   }
 
   /// The maximum number of keys or files for one process, limited by the length of a command line.

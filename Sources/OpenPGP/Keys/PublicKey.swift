@@ -163,10 +163,9 @@ package struct PublicKey: Sendable, Equatable {
     if let last = serving.filter({ !$0.revoked }).compactMap(\.expires).max(), last <= time {
       return .expired(last)
     }
-    if !serving.isEmpty, serving.allSatisfy(\.revoked) { return .revoked }
-    if !serving.isEmpty { return .invalid }
+    if serving.contains(where: { !$0.revoked }) { return .invalid }
     switch use {
-    case .encrypt: return .cannotEncrypt
+    case .encrypt: return serving.isEmpty ? .cannotEncrypt : .revoked
     case .sign: return .cannotSign
     }
   }

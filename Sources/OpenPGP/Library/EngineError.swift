@@ -70,7 +70,7 @@ public enum KeyProblem: Sendable, Equatable {
   case disabled
   /// It has no subkey for encryption.
   case cannotEncrypt
-  /// It has no subkey for signing.
+  /// It has no subkey for signing, or all of them are revoked.
   case cannotSign
   /// The user's agent does not have the secret key.
   case noSecretKey

@@ -1,3 +1,4 @@
+import Foundation
 import KeyringModel
 import OpenPGP
 import TestSupport
@@ -36,5 +37,16 @@ import Testing
     #expect(throws: KeyFile.Problem.other(GnuPGKey.bob.fingerprint)) {
       try read(GnuPGKey.bob.publicKey, expecting: .alice)
     }
+  }
+
+  @Test func `a large file that gpg stops reading early is refused, and does not block`() throws {
+    // The pipe to gpg holds less than the file, and libgpgme 1.18 would wait for ever for room in it.
+    var generator = SystemRandomNumberGenerator()
+    let noise = (0..<150_000).map { _ in UInt8.random(in: 0...255, using: &generator) }
+    let file =
+      "-----BEGIN PGP PUBLIC KEY BLOCK-----\n\n"
+      + Data(noise).base64EncodedString(options: .lineLength64Characters)
+      + "\n-----END PGP PUBLIC KEY BLOCK-----\n"
+    #expect(throws: KeyFile.Problem.empty) { try read(Array(file.utf8)) }
   }
 }

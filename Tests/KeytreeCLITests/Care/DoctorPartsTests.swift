@@ -91,7 +91,7 @@ struct DoctorPartsTests {
       groups: ["default": [fingerprint]])
     let examination = KeyExamination(own: isMine ? [try key()] : [], now: now)
     let list = examination.people(
-      of: policy, me: fingerprint, keys: stored.map { [$0] } ?? [],
+      of: policy, mine: [fingerprint], keys: stored.map { [$0] } ?? [],
       problems: [:], ring: ring.map { [fingerprint: $0] } ?? [:],
       path: "/store")
     return try #require(list.first)

@@ -132,7 +132,7 @@ struct GroupCommandTests {
     let sync = try team.succeed(.alice, "sync")
     #expect(
       sync.talk.contains("can read keytree://internet-password/a.example/me")
-        && sync.talk.contains(", and somebody who is not a member can"), "\(sync.talk)")
+        && sync.talk.contains(", and a person who is not a member can"), "\(sync.talk)")
     try team.succeed(.alice, "group", "reseal")
     #expect(try team.succeed(.alice, "who", "a.example/me").lines.count == 2)
   }

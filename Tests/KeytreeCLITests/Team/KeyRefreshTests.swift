@@ -72,6 +72,86 @@ import Testing
     #expect(team.run(.alice, ["group", "refresh", bob]).talk.contains("No key has changed."))
   }
 
+  @Test func `a person is removed while another member's key has expired`() throws {
+    try expire(.bob)
+    let removed = team.run(.alice, ["group", "remove", "default", GnuPGKey.carol.fingerprint.text])
+    #expect(removed.code == .done, "\(removed.talk)")
+    #expect(removed.talk.contains("1 item keeps its old recipients"), "\(removed.talk)")
+    let resealed = team.run(.alice, ["group", "reseal"])
+    #expect(resealed.code == .recipientUnusable, "\(resealed.talk)")
+    #expect(resealed.talk.contains("has expired (2024-03-01)"), "\(resealed.talk)")
+    let verified = try team.succeed(.alice, "verify")
+    #expect(verified.text.contains("warning: items/internet-password/a.example/me.gpg"), "\(verified.text)")
+    #expect(team.run(.alice, ["check"]).code == .failedChecks)
+    let synchronized = try team.succeed(.alice, "sync")
+    #expect(
+      synchronized.talk.contains("a person who is not a member of its group can read"), "\(synchronized.talk)"
+    )
+    try extend(.bob)
+    let refreshed = team.run(.alice, ["group", "refresh", try team.export(.bob)])
+    #expect(refreshed.code == .done && refreshed.talk.contains("Re-encrypted 1 item."), "\(refreshed.talk)")
+    try team.succeed(.alice, "check", "--decrypt")
+  }
+
+  @Test func `an option for a subkey that no key has is an error`() throws {
+    for words in [
+      ["group", "refresh", "--encrypt-to", "0123456789ABCDEF"],
+      [
+        "group", "replace", GnuPGKey.bob.fingerprint.text, try team.keyFile(.rsa), "--encrypt-to",
+        "0123456789ABCDEF", "--fingerprint", GnuPGKey.rsa.fingerprint.text,
+      ],
+    ] {
+      let result = team.run(.alice, words)
+      #expect(result.code == .notFound, "\(words): \(result.talk)")
+      #expect(result.talk.contains("no key has the subkey 0123456789ABCDEF"), "\(result.talk)")
+    }
+    try team.succeed(.alice, "group", "create", "ops")
+    for option in [["--encrypt-to", "7579F5211C2A9AC6"], ["--name", "X <x@x.example>"]] {
+      let result = team.run(.alice, ["group", "add", "ops", "bob@keytree.example"] + option)
+      #expect(result.code == .usage, "\(result.talk)")
+    }
+  }
+
+  @Test func `two members do not bring the same new address`() throws {
+    for person in [GnuPGKey.bob, .carol] {
+      try team.change(person, ["--quick-add-uid", person.fingerprint.text, "Both <both@keytree.example>"])
+      let name =
+        person == .bob ? "Bob Example <bob@keytree.example>" : "Carol Example <carol@keytree.example>"
+      try team.change(person, ["--quick-set-primary-uid", person.fingerprint.text, name])
+      try team.give(person, to: .alice)
+    }
+    let result = team.run(
+      .alice, ["group", "refresh", "--fingerprint", GnuPGKey.carol.fingerprint.text])
+    #expect(result.code == .recipientUnusable, "\(result.talk)")
+    #expect(
+      result.talk.contains("has the address \"both@keytree.example\" of another person"), "\(result.talk)")
+    #expect(result.talk.contains("Renewed the key of"), "\(result.talk)")
+  }
+
+  @Test func `items are signed again only after a question, with the true reason`() throws {
+    let fingerprint = GnuPGKey.carol.fingerprint.text
+    try team.change(.carol, ["--quick-add-key", fingerprint, "ed25519", "sign"], at: "20240110T000000")
+    try team.succeed(.alice, "group", "refresh", try team.export(.carol))
+    try team.succeed(.alice, "sync")
+    try team.succeed(.carol, "sync")
+    try team.succeed(.carol, "add", "c.example/carol", input: "three")
+    try team.succeed(.carol, "sync")
+    try team.succeed(.alice, "sync")
+    // It counts as replaced since before it has signed the item.
+    try team.edit(.carol, ["key 2", "revkey", "y", "2", "", "y"], at: "20240201T000000")
+    let file = try team.export(.carol)
+    let silent = team.run(.alice, ["group", "refresh", file])
+    #expect(silent.code == .cancelled, "\(silent.talk)")
+    let given = team.run(.alice, ["group", "refresh", file, "--fingerprint", fingerprint])
+    #expect(given.code == .done, "\(given.talk)")
+    #expect(
+      given.talk.contains(
+        "A changed key had ended before it signed some items. 1 item was last signed with it"),
+      "\(given.talk)")
+    #expect(given.talk.contains("  keytree://internet-password/c.example/carol"), "\(given.talk)")
+    try team.succeed(.alice, "check", "--decrypt")
+  }
+
   @Test func `one revoked key does not block group refresh for all`() throws {
     try team.edit(.carol, ["revkey", "y", "1", "", "y"])
     try team.give(.carol, to: .alice)

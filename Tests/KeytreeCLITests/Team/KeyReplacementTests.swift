@@ -85,6 +85,78 @@ import Testing
     try team.succeed(.alice, "check", "--decrypt")
   }
 
+  @Test func `the key of another member takes over no rights without a question`() throws {
+    let bob = GnuPGKey.bob.fingerprint.text
+    let before = try team.succeed(.alice, "group", "show", "default").text
+    for new in [try team.keyFile(.carol), "carol@keytree.example", GnuPGKey.carol.fingerprint.text] {
+      if !new.hasSuffix(".asc") { try team.give(.carol, to: .alice) }
+      let result = team.run(.alice, ["group", "replace", bob, new])
+      #expect(result.code == .cancelled, "\(result.talk)")
+      #expect(result.talk.contains("is a member already: Carol"), "\(result.talk)")
+    }
+    #expect(try team.succeed(.alice, "group", "show", "default").text == before)
+  }
+
+  @Test func `the key file of a member gives no group and no role without a question`() throws {
+    try team.succeed(.alice, "group", "create", "ops")
+    let file = try team.keyFile(.carol)
+    for words in [
+      ["ops", file], ["default", file, "--admin"], ["default", "carol@keytree.example", "--admin"],
+    ] {
+      let result = team.run(.alice, ["group", "add"] + words)
+      #expect(result.code == .cancelled, "\(words): \(result.talk)")
+      #expect(result.talk.contains(GnuPGKey.carol.fingerprint.text), "\(result.talk)")
+    }
+    #expect(!(try team.succeed(.alice, "group", "show", "ops").text.contains("Carol")))
+    #expect(!(try team.succeed(.alice, "status").text.contains("carol@keytree.example> (admin")))
+    let given = team.run(
+      .alice, ["group", "add", "default", file, "--admin", "--fingerprint", GnuPGKey.carol.fingerprint.text])
+    #expect(given.code == .done && given.talk.contains("is an admin."), "\(given.talk)")
+  }
+
+  @Test func `an only admin leaves a key that they have revoked, in two policies`() throws {
+    try addKey(to: .alice)
+    try team.edit(.alice, ["revkey", "y", "2", "", "y"])
+    let refused = team.run(.alice, ["add", "b.example/me"], input: "two")
+    #expect(refused.code == .recipientUnusable, "\(refused.talk)")
+    let old = GnuPGKey.alice.fingerprint.text
+    #expect(refused.talk.contains("is revoked (superseded"), "\(refused.talk)")
+    #expect(refused.talk.contains("`keytree group replace \(old) NEWKEY`"), "\(refused.talk)")
+    try replace(.alice, by: .alice)
+    try team.succeed(.alice, "add", "b.example/me", input: "two")
+    try team.succeed(.alice, "check", "--decrypt")
+    try team.succeed(.alice, "verify")
+    try team.succeed(.bob, "sync")
+    #expect(try team.succeed(.bob, "get", "a.example/me").text == "one")
+  }
+
+  @Test func `an admin with two keys signs policies with the one whose secret is here`() throws {
+    try addKey(to: .alice)
+    try team.succeed(
+      .alice, "group", "add", "default", try team.keyFile(.rsa), "--admin", "--fingerprint",
+      GnuPGKey.rsa.fingerprint.text)
+    try team.gnupg(.alice).run(["--delete-secret-keys", GnuPGKey.alice.fingerprint.text])
+    try team.succeed(.alice, "group", "create", "ops")
+    try team.succeed(.alice, "add", "b.example/me", "-g", "default", input: "two")
+    try team.succeed(.alice, "verify")
+  }
+
+  @Test func `the only admin key is not replaced by a key that cannot sign here`() throws {
+    let before = try team.succeed(.alice, "group", "show", "default").text
+    let words = ["group", "replace", GnuPGKey.alice.fingerprint.text, try team.keyFile(.rsa)]
+    let result = team.run(.alice, words + ["--fingerprint", GnuPGKey.rsa.fingerprint.text])
+    #expect(result.code == .recipientUnusable, "\(result.talk)")
+    #expect(result.talk.contains("the signing secret of the new key"), "\(result.talk)")
+    #expect(try team.succeed(.alice, "group", "show", "default").text == before)
+    // The same if nobody has the secret of the only admin key any more: no key can replace it.
+    try addKey(to: .alice)
+    try team.gnupg(.alice).run(["--delete-secret-keys", GnuPGKey.alice.fingerprint.text])
+    let lost = team.run(.alice, words + ["--fingerprint", GnuPGKey.rsa.fingerprint.text])
+    #expect(lost.code == .recipientUnusable, "\(lost.talk)")
+    #expect(lost.talk.contains("they run `keytree group replace"), "\(lost.talk)")
+    #expect(try team.succeed(.alice, "group", "show", "default").text.contains("Alice"))
+  }
+
   @Test func `replacing a compromised key opens the rotation list`() throws {
     try replace(.carol, by: .alice, "--compromised")
     #expect(try team.succeed(.alice, "rotate", "status").text.contains("a.example/me"))
