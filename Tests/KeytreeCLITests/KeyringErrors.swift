@@ -139,6 +139,7 @@ enum KeyringErrors {
     (.engine(.tooLarge(limit: 1), item), .damaged),
     (.engine(.message(.truncated), item), .damaged),
     (.engine(.noRecipients, nil), .recipientUnusable),
+    (.engine(.foreignSubkey(foreign), nil), .recipientUnusable),
     (.engine(.wrongRecipients(expected: [], found: [], hint: evil), nil), .recipientUnusable),
     (.engine(.wrongRecipients(expected: [], found: [], hint: nil), nil), .recipientUnusable),
     (.engine(.agentUnreachable(detail: evil), nil), .cannotDecrypt),

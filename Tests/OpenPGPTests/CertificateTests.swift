@@ -207,6 +207,12 @@ import Testing
 
   // MARK: Subkeys of other people
 
+  @Test func `an engine refuses a key with the primary key of another person before GnuPG reads it`() throws {
+    let carol = GnuPGKey.carol.fingerprint
+    let expected = ForeignSubkey(person: carol, owner: Self.dave, subkey: Self.dave)
+    #expect(throws: EngineError.foreignSubkey(expected)) { try table("primary", in: try GnuPGHome()) }
+  }
+
   private func table(_ borrowed: String, in home: GnuPGHome) throws -> KeyTable {
     try Engine(
       locations: home.locations, keyringID: "test",

@@ -172,6 +172,25 @@ extension CommandCall {
     return try keyring.restore(found, replacing: damaged)
   }
 
+  /// Restores key files that are missing or damaged in the store. Needs no keyring, because none can be opened without
+  /// them. A keyring that is open is closed.
+  ///
+  /// - Returns: the repairs.
+  /// - Throws: `GitError` with `inProgress`, `unmerged` or `locked`; `KeyringError`, `SyncError`.
+  package func restoreKeyFiles() throws -> [Repair] {
+    let lost = try LostKeyFiles(in: try store.folder(), host: try host())
+    if lost.digests.isEmpty { return [] }
+    var found: [ContentDigest: [UInt8]] = [:]
+    if let repository = try repository() {
+      try repository.requireQuiet()
+      try repository.requireMerged()
+      if !lost.missing.isEmpty { found = try HistoricalFiles(in: repository).keyFiles(lost.digests) }
+    }
+    let repairs = try lost.restore(with: found)
+    if !repairs.isEmpty { store.closeKeyring() }
+    return repairs
+  }
+
   /// Restores the files of items that other programs have changed from the history, so that the items can be
   /// re-encrypted, and reports them. The changed files are kept beside them, and can still be adopted.
   ///

@@ -145,6 +145,7 @@ extension Repair {
     switch self {
     case .rebuiltLine(let reference): "rebuilt the line of \(reference.text)"
     case .restoredFile(let file): "restored \(file) from the history"
+    case .restoredKeyFile(let file): "restored \(file), as the policy names it"
     case .movedItem(let from, let to): "moved \(from) back to \(to)"
     case .keptAsConflictCopy(let path):
       "kept \(path) as a conflict copy: the item also exists at another path"
@@ -161,7 +162,8 @@ extension Repair {
       switch self {
       case .rebuiltLine(let reference):
         [("repair", .string("rebuilt-line")), ("reference", .string(reference.text))]
-      case .restoredFile(let file): [("repair", .string("restored")), ("path", .string(file))]
+      case .restoredFile(let file), .restoredKeyFile(let file):
+        [("repair", .string("restored")), ("path", .string(file))]
       case .movedItem(let from, let to):
         [("repair", .string("moved")), ("path", .string(from)), ("to", .string(to))]
       case .keptAsConflictCopy(let path):

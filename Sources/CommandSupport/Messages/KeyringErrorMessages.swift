@@ -256,6 +256,10 @@ extension ErrorReport {
             ? "`gpg --list-keys --with-subkey-fingerprint \(fingerprint.text)` shows what has expired; `keytree group "
               + "refresh` imports the renewed key into a store"
             : doctor))
+    case .foreignSubkey(let foreign):
+      self.init(
+        .recipientUnusable, "cannot use the keys together: \(foreign.message)",
+        hint: "ask the owner of \(foreign.person.text) for a key file without that subkey")
     case .noRecipients:
       self.init(.recipientUnusable, "cannot encrypt: there are no recipients", hint: doctor)
     case .wrongRecipients(let expected, let found, let setting):

@@ -158,7 +158,9 @@ extension PolicyDistrust {
     switch self {
     case .foreignSubkey(let foreign):
       "ask the admin who signed it to replace the key file of \(foreign.person.text)"
-    case .keyMissing, .keyExchanged: "restore the file in `keys` from git or a backup"
+    case .keyMissing, .keyExchanged, .keyChanged:
+      "`keytree check --repair` restores the file if this machine or the history has it; otherwise restore it from a "
+        + "backup"
     case .unreadable, .unsigned: "restore `policy.json` and `policy.json.asc` from git or a backup"
     default: "`keytree trust` shows who can read the store and asks you to compare the fingerprints"
     }

@@ -13,6 +13,7 @@ extension RefusedChange {
       case .tooLarge(let size, let limit): "it has \(size) bytes, and the limit is \(limit)"
       case .needed: "it was removed, but a store cannot be read without it"
       case .policy(let error): error.message
+      case .keyFile(let problem): problem.message
       }
     let object = reason == .executable ? "the executable permission of \(path)" : path
     return "keytree: warning: refused \(object): \(words)"

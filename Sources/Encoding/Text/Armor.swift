@@ -7,6 +7,24 @@ package enum Armor {
     case signature = "PGP SIGNATURE"
   }
 
+  /// Returns the data of each armored block of a kind, in binary. A block may follow any text. A block that cannot be
+  /// decoded is returned unchanged, and so is a file without a block, or that begins with an OpenPGP packet.
+  ///
+  /// - Parameters:
+  ///   - bytes: The content of a file.
+  ///   - label: The kind of data.
+  package static func blocks(_ bytes: [UInt8], _ label: Label) -> [[UInt8]] {
+    let isBinary = bytes.first.map { $0 & 0x80 != 0 } ?? true
+    let starts =
+      isBinary
+      ? []
+      : bytes.split(separator: UInt8(ascii: "\n")).filter { $0.starts(with: begin(label)) }.map(\.startIndex)
+    if starts.isEmpty { return [bytes] }
+    return zip(starts, starts.dropFirst() + [bytes.endIndex]).map { binary(Array(bytes[$0..<$1]), label) }
+  }
+
+  private static func begin(_ label: Label) -> [UInt8] { Array("-----BEGIN \(label.rawValue)-----".utf8) }
+
   /// Returns data in binary, or the bytes unchanged if they do not begin with armored data of this kind.
   ///
   /// The checksum at the end is ignored: it protects nothing that the encryption or a signature does not protect.
@@ -15,7 +33,7 @@ package enum Armor {
   ///   - bytes: The content of a file.
   ///   - label: The kind of data.
   package static func binary(_ bytes: [UInt8], _ label: Label) -> [UInt8] {
-    guard bytes.starts(with: "-----BEGIN \(label.rawValue)-----".utf8) else { return bytes }
+    guard bytes.starts(with: begin(label)) else { return bytes }
     let end = Array("-----END \(label.rawValue)-----".utf8)
     var isBody = false
     var digits: [UInt8] = []

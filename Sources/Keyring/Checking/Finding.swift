@@ -158,6 +158,8 @@ public enum Repair: Sendable, Equatable {
   case rebuiltLine(ItemReference)
   /// A missing or damaged file of an item was restored from the history.
   case restoredFile(String)
+  /// A missing or damaged key file was replaced by the one that the policy names.
+  case restoredKeyFile(String)
   /// An item was moved to the path that its record names.
   case movedItem(from: String, to: String)
   /// An item was at several paths. The version at this path became a conflict copy.

@@ -171,7 +171,7 @@ struct StoreCheck {
     let (bytes, _) = try TrustedPolicy.read(in: keyring.tree)
     if let signature {
       do {
-        try PolicyVerification(engine: keyring.engine)
+        try PolicyVerification(engine: keyring.engine, people: keyring.policy)
           .verify(bytes, signature: signature, admins: keyring.policy.admins)
       } catch {
         guard case .policyNotTrusted(let distrust) = error else { throw error }

@@ -80,7 +80,8 @@ extension SecurityStatus {
       case .notARecipient, .corrupt, .alteredRecipients, .messageOfAStore, .notEncrypted, .tooLarge, .message:
         .decode
       case .unusableKey(_, .onCard): .unimplemented
-      case .unusableKey, .noRecipients, .wrongRecipients, .agentUnreachable, .engineMissing, .engineTooOld,
+      case .unusableKey, .foreignSubkey, .noRecipients, .wrongRecipients, .agentUnreachable, .engineMissing,
+        .engineTooOld,
         .unsafeEngine, .incomplete, .other:
         .notAvailable
       }

@@ -106,7 +106,8 @@ extension Keyring {
     } catch {
       throw .engine(error, nil)
     }
-    try PolicyVerification(engine: engine).verify(policyBytes, signature: signature, admins: [owner])
+    try PolicyVerification(engine: engine, people: policy)
+      .verify(policyBytes, signature: signature, admins: [owner])
 
     let lock = try StoreLock(tree, timeout: host.lockTimeout)
     // Another process may have created the store concurrently.

@@ -2,30 +2,25 @@ internal import KeyringModel
 internal import OpenPGP
 
 extension OpenPGPEngine {
-  /// Returns a key or subkey in the new key file of a person that another person of this engine has, too. Its use and
-  /// its flags do not matter.
+  /// Returns a key or subkey in the new key file of a person that another person has, too.
   ///
-  /// - Parameter people: The people with new key files.
+  /// - Parameters:
+  ///   - people: The people with new key files.
+  ///   - files: The key files of all people.
   /// - Returns: The first such subkey; nil if there is none.
   /// - Throws: An engine error.
-  func foreignSubkey(of people: Set<Fingerprint>) throws(EngineError) -> ForeignSubkey? {
+  func foreignSubkey(
+    of people: Set<Fingerprint>, in files: KeyFiles
+  ) throws(EngineError) -> ForeignSubkey? {
     if people.isEmpty { return nil }
-    let keys = try publicKeys()
-    var owners: [Fingerprint: [Fingerprint]] = [:]
-    for key in keys {
-      for subkey in key.subkeys { owners[subkey.fingerprint, default: []].append(key.fingerprint) }
+    // This also finds subkeys that GnuPG does not list, because it cannot read the key.
+    if let foreign = ForeignSubkey(of: people, in: KeyPackets.certificates(in: files.values)) {
+      return foreign
     }
-    for key in keys where people.contains(key.fingerprint) {
-      for subkey in key.subkeys where subkey.fingerprint != key.fingerprint {
-        let others = (owners[subkey.fingerprint] ?? []).filter { $0 != key.fingerprint }
-        // The owner of a primary key is certain, otherwise a person who had the subkey before is named as its owner.
-        let owner =
-          others.first { $0 == subkey.fingerprint } ?? others.first { !people.contains($0) } ?? others.first
-        if let owner {
-          return ForeignSubkey(person: key.fingerprint, owner: owner, subkey: subkey.fingerprint)
-        }
-      }
+    // GnuPG also reads files that this program does not, for example with compressed packets.
+    let listed = try with(keys: files).publicKeys().map {
+      ($0.fingerprint, Set($0.subkeys.map(\.fingerprint)))
     }
-    return nil
+    return ForeignSubkey(of: people, in: Dictionary(listed) { $1 })
   }
 }

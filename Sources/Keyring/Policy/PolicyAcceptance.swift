@@ -8,7 +8,8 @@ struct PolicyAcceptance {
   let host: HostContext
   /// Creates the engine for a keyring and its key files.
   let engine: (KeyringID, [Fingerprint: [UInt8]]) -> any OpenPGPEngine
-  /// Returns the policies in the history. Called only if steps between the two policies are missing.
+  /// Returns the policies in the history. Called only if steps between the two policies are missing, or if the files
+  /// beside the policy are not valid.
   let past: () throws(KeyringError) -> HistoricalPolicies
 
   /// Accepts the policy of the store if it follows the accepted one.
@@ -50,7 +51,15 @@ struct PolicyAcceptance {
     } catch {
       throw .policyNotTrusted(.unreadable(error))
     }
-    if stored.generation == trusted.policy.generation + 1 { return try chain.follow([last], from: start) }
+    if stored.generation == trusted.policy.generation + 1 {
+      do throws(KeyringError) {
+        return try chain.follow([last], from: start)
+      } catch {
+        // A later push may have replaced a key file or the signature. Then those of the history are used.
+        guard case .policyNotTrusted = error else { throw error }
+        return try chain.follow([last], from: start, in: try past())
+      }
+    }
     let past = try past()
     guard let path = past.path(to: last, from: { $0 == start.digest }) else {
       throw .policyNotTrusted(.stepsMissing(generation: stored.generation, pinned: trusted.policy.generation))

@@ -109,8 +109,9 @@ package struct PolicyChain {
     if let judge, let signature = step.signature {
       let admins = judge.policy.admins.filter(link.policy.admins.contains)
       let policy = try Self.policy(of: step)
-      try PolicyVerification(engine: engine(judge.keys.joined(with: step.keys(namedIn: policy)))).verify(
-        step.bytes, signature: signature, admins: admins)
+      let keys = judge.keys.joined(with: step.keys(namedIn: policy))
+      try PolicyVerification(engine: engine(keys), people: policy)
+        .verify(step.bytes, signature: signature, admins: admins)
     }
     return try self.step(step, after: link)
   }
@@ -125,17 +126,20 @@ package struct PolicyChain {
     else { throw .policyNotTrusted(.notSuccessor(generation: policy.generation)) }
     guard let signature = step.signature else { throw .policyNotTrusted(.unsigned) }
     // Only the admins from before the step may sign it. Their accepted primary keys certify each new subkey, so the new
-    // key files admit nobody else. But an only admin whose signing subkey was lost, has expired or was revoked can
+    // key files admit no other person. But an only admin whose signing subkey was lost, has expired or was revoked can
     // import the next one, and a revocation in either file counts.
-    let verification = PolicyVerification(engine: engine(link.keys.joined(with: step.keys(namedIn: policy))))
-    try verification.verify(step.bytes, signature: signature, admins: link.policy.admins)
+    let judged = link.keys.joined(with: step.keys(namedIn: policy))
+    try PolicyVerification(engine: engine(judged), people: policy)
+      .verify(step.bytes, signature: signature, admins: link.policy.admins)
     let keys = try keys(of: policy, in: step, after: link)
     let changed = keys.filter { link.keys[$0.key] != $0.value }.keys
     let foreign: ForeignSubkey?
     do throws(EngineError) {
-      foreign = try engine(keys).foreignSubkey(of: Set(changed))
+      // The people whom the step removes are included: what they have signed stays valid.
+      foreign = try engine(keys).foreignSubkey(
+        of: Set(changed), in: keys.merging(link.keys) { kept, _ in kept })
     } catch {
-      throw .engine(error, nil)
+      throw policy.error(error)
     }
     if let foreign { throw .policyNotTrusted(.foreignSubkey(foreign)) }
     return Link(policy: policy, digest: step.digest, keys: keys)

@@ -4,11 +4,14 @@ internal import OpenPGP
 /// Verifies that the detached signature of a policy was made by a person who may sign it.
 struct PolicyVerification {
   let engine: any OpenPGPEngine
+  /// The policy that names the people of the engine, for messages.
+  let people: Policy
 
   /// Checks that an admin has signed a policy.
   ///
   /// - Parameter admins: The people who may have signed.
-  /// - Throws: `KeyringError.policyNotTrusted(.badSignature)` if none of them has, or `.engine`.
+  /// - Throws: `KeyringError.policyNotTrusted(.badSignature)` if none of them has, or the errors of
+  ///   `signer(of:signature:among:)`.
   func verify(
     _ policy: [UInt8], signature: [UInt8], admins: some Sequence<Fingerprint>
   ) throws(KeyringError) {
@@ -22,7 +25,8 @@ struct PolicyVerification {
   ///
   /// - Parameter admins: The people who may have signed, the preferred ones first.
   /// - Returns: nil if none of them has signed.
-  /// - Throws: `KeyringError.engine`.
+  /// - Throws: `KeyringError.team` with `unreadableKey` if the signature may be of a person whose key GnuPG cannot read;
+  ///   `.policyNotTrusted(.foreignSubkey)` if a person has the primary key of another one; `.engine`.
   func signer(
     of policy: [UInt8], signature: [UInt8], among admins: some Sequence<Fingerprint>
   ) throws(KeyringError) -> Fingerprint? {
@@ -30,7 +34,7 @@ struct PolicyVerification {
     do {
       facts = try engine.verifyDetached(signature: signature, of: policy)
     } catch {
-      throw .engine(error, nil)
+      throw people.error(error)
     }
     let signers = Set(facts.filter { $0.status == .good }.compactMap(\.primary))
     return admins.first(where: signers.contains)

@@ -120,7 +120,7 @@ public struct Trust: Sendable {
     }
     let engine = standIn ?? host.engine(for: policy.keyring, keys: keys)
     let signedBy = try signature.flatMap { signature throws(KeyringError) in
-      try PolicyVerification(engine: engine)
+      try PolicyVerification(engine: engine, people: policy)
         .signer(of: bytes, signature: signature, among: pin?.admins ?? policy.admins)
     }
     let preferred = before?.signer
@@ -135,7 +135,8 @@ public struct Trust: Sendable {
       : Self.standing(of: policy, bytes, before?.pin, areKeysKnown: changedKeys.isEmpty)
     self.signedBy = signedBy
     obstacle =
-      signature == nil ? .unsigned : signedBy == nil ? .badSignature : Self.strangeKey(policy, keys)
+      signature == nil
+      ? .unsigned : signedBy == nil ? .badSignature : try Self.strangeKey(policy, keys, engine)
     let signer = candidates.first(where: policy.isMember)
     self.signer = signer
     changesSigner = preferred.map { $0 != signer } ?? false
@@ -158,13 +159,20 @@ public struct Trust: Sendable {
     guard isWritten else { throw .team(.overtaken) }
   }
 
-  /// Returns an error for the first key file that differs from the digest in the policy. Only the digest is signed.
-  private static func strangeKey(_ policy: Policy, _ keys: [Fingerprint: [UInt8]]) -> PolicyDistrust? {
+  /// Returns an error for the first key file that differs from the digest in the policy, or that has a subkey of another
+  /// person. Only the digest is signed.
+  private static func strangeKey(
+    _ policy: Policy, _ keys: KeyFiles, _ engine: any OpenPGPEngine
+  ) throws(KeyringError) -> PolicyDistrust? {
     for (fingerprint, bytes) in keys.sorted(by: { $0.key < $1.key }) {
       guard let person = policy.people[fingerprint], let key = person.key else { continue }
       if key != ContentDigest(of: bytes) { return .keyExchanged(fingerprint, name: person.name) }
     }
-    return nil
+    do throws(EngineError) {
+      return try engine.foreignSubkey(of: Set(keys.keys), in: keys).map { .foreignSubkey($0) }
+    } catch {
+      throw policy.error(error)
+    }
   }
 
   private static func standing(

@@ -30,7 +30,7 @@ package struct WaitingItem: Sendable {
   package let record: ItemRecord
   /// True if a member of the group cannot decrypt it.
   package let lacksReaders: Bool
-  /// True if a person who is not a member of the group can decrypt it.
+  /// True if a key outside the group can decrypt it.
   package let hasOtherReaders: Bool
 }
 
@@ -315,11 +315,11 @@ struct TeamRules {
     let keys = successor.trusted.keys
     let changed = Set(keys.filter { keyring.trusted.keys[$0.key] != $0.value }.keys)
     if changed.isEmpty { return }
-    let former = try keyring.keysOfFormerPeople().filter { keys[$0.key] == nil }
+    // Those whom this change removes are included, too.
+    let former = try keyring.keysOfFormerPeople().merging(keyring.trusted.keys) { $1 }
     let foreign: ForeignSubkey?
     do throws(EngineError) {
-      foreign = try successor.engine.with(keys: keys.merging(former) { kept, _ in kept }).foreignSubkey(
-        of: changed)
+      foreign = try successor.engine.foreignSubkey(of: changed, in: keys.merging(former) { kept, _ in kept })
     } catch {
       throw .engine(error, nil)
     }

@@ -48,7 +48,7 @@ extension Keyring {
         // All other problems concern only what is encrypted to the person.
         case .unusableKey(_, .missing), .unusableKey(_, .unreadable): throw policy.error(error)
         case .unusableKey: break
-        default: throw .engine(error, nil)
+        default: throw policy.error(error)
         }
       }
     }
@@ -56,11 +56,14 @@ extension Keyring {
 }
 
 extension Policy {
-  /// Returns the error for a signature that GnuPG could not verify, with the name of the person whose key it cannot read.
+  /// Returns the error for a signature that GnuPG could not verify, with the person whose key prevents it.
   func error(_ error: EngineError) -> KeyringError {
-    guard case .unusableKey(let person, let problem) = error, let facts = people[person] else {
-      return .engine(error, nil)
+    switch error {
+    case .unusableKey(let person, let problem):
+      guard let facts = people[person] else { return .engine(error, nil) }
+      return .team(.unreadableKey(person, name: facts.name, problem))
+    case .foreignSubkey(let foreign): return .policyNotTrusted(.foreignSubkey(foreign))
+    default: return .engine(error, nil)
     }
-    return .team(.unreadableKey(person, name: facts.name, problem))
   }
 }

@@ -29,8 +29,9 @@ package struct PolicyRule {
     let link = Self.link(state, keys: keys)
     let admins = state.policy.admins
     let preferred = admins.filter(Set(anchors).contains)
-    let signer = try PolicyVerification(engine: room.engine(for: link.policy.keyring, keys: link.keys))
-      .signer(of: state.bytes, signature: signature, among: preferred + admins)
+    let engine = room.engine(for: link.policy.keyring, keys: link.keys)
+    let signer = try PolicyVerification(engine: engine, people: link.policy).signer(
+      of: state.bytes, signature: signature, among: preferred + admins)
     guard let signer else { return .failure(try fault(of: signature, over: state, after: link, keys: keys)) }
     return anchors.isEmpty || preferred.contains(signer)
       ? .success(signer) : .failure(.unexpectedSigner(signer))
@@ -79,8 +80,9 @@ package struct PolicyRule {
     let known = left.keys.joined(with: keys).merging(keys) { joined, _ in joined }
     let signers = known.keys.filter { left.policy.people[$0] == nil } + left.policy.admins
     do throws(KeyringError) {
-      try PolicyVerification(engine: room.engine(for: left.policy.keyring, keys: known))
-        .verify(state.bytes, signature: signature, admins: signers)
+      let engine = room.engine(for: left.policy.keyring, keys: known)
+      try PolicyVerification(engine: engine, people: left.policy).verify(
+        state.bytes, signature: signature, admins: signers)
       return true
     } catch {
       guard case .policyNotTrusted(.badSignature) = error else { throw error }
@@ -135,7 +137,12 @@ package struct PolicyRule {
 
 extension Policy {
   /// Returns true if a file is the key file that this policy names for a person, or if it names none for them.
-  func covers(_ file: [UInt8], of person: Fingerprint) -> Bool {
+  ///
+  /// - Parameters:
+  ///   - file: The content of the file.
+  ///   - person: The person's fingerprint.
+  /// - Returns: False if the policy does not list the person.
+  package func covers(_ file: [UInt8], of person: Fingerprint) -> Bool {
     guard let person = people[person] else { return false }
     return person.key.map { $0 == ContentDigest(of: file) } ?? true
   }

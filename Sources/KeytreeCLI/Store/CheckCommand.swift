@@ -19,7 +19,8 @@ enum CheckCommand: Command {
       "Checks every line of the index, every file and every recipient. Without `--decrypt`, it needs no secret key. "
         + "Each finding is one line: a path in the store, and the problem.",
       "`--repair` prints each repair on one line, and then checks again. It restores missing and "
-        + "damaged files from the history if it contains them: those that a member has signed. It moves damaged files, "
+        + "damaged files from the history if it contains them: those that a member has signed, and the key files that "
+        + "the accepted policy names. It moves damaged files, "
         + "and files that do not belong to the store, to a folder `.keytree/quarantine-TIME`, which you may remove. A "
         + "file that a phone app has changed stays as it is; see `keytree help adopt`.",
     ],
@@ -31,13 +32,19 @@ enum CheckCommand: Command {
     exitCodes: [3, 4, 7, 8, 9, 11, 12, 13, 14])
 
   static func run(_ call: CommandCall) throws -> ExitCode {
-    let keyring = try call.openKeyring()
-    defer { call.explain(keyring.engineStatistics) }
     let (repairs, decrypts) = (call.arguments.has(repair), call.arguments.has(decrypt))
-    let progress = WorkProgress(repairs ? "repair" : "check", console: call.console)
     var done: [Repair] = []
     if repairs {
-      done = try keyring.finishChanges()
+      done = try call.restoreKeyFiles()
+      // Opening the keyring may accept a policy that names other key files.
+      _ = try call.openKeyring()
+      done += try call.restoreKeyFiles()
+    }
+    let keyring = try call.openKeyring()
+    defer { call.explain(keyring.engineStatistics) }
+    let progress = WorkProgress(repairs ? "repair" : "check", console: call.console)
+    if repairs {
+      done += try keyring.finishChanges()
       // Before the index is rebuilt, because the index may name an item whose files are only in the history.
       done += try call.restoreFiles(in: keyring)
     }

@@ -2,6 +2,7 @@ internal import Arguments
 internal import CommandSupport
 internal import Keyring
 internal import KeyringModel
+internal import Terminal
 
 /// `keytree group`: shows and changes who can read which items.
 enum GroupCommand: Command {
@@ -121,7 +122,8 @@ enum GroupCommand: Command {
       "If a name changes, a subkey is revoked as compromised, or items are no longer encrypted to a subkey, the command "
         + "asks for confirmation on a terminal, and requires `--fingerprint` for each such key otherwise. Records that "
         + "a compromised subkey has signed are signed again with your key, and listed for review.",
-      "A member who is not an admin sees the changes, and what to send to an admin.",
+      "A key file in the store that is missing, or is not the one that the policy names, is restored first. A member who "
+        + "is not an admin sees the changes, and what to send to an admin.",
     ],
     operands: [
       OperandDeclaration(
@@ -169,6 +171,9 @@ enum GroupCommand: Command {
   static func run(_ call: CommandCall) throws -> ExitCode {
     // The parser guarantees that there is a subcommand.
     let subcommand = call.path.last?.name
+    if subcommand == "refresh" {
+      for repair in try call.restoreKeyFiles() { call.console.complain("keytree: \(repair.line)") }
+    }
     let keyring = try call.openKeyring()
     defer { call.explain(keyring.engineStatistics) }
     switch subcommand {

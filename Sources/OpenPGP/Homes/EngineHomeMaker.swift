@@ -171,6 +171,9 @@ struct EngineHomeMaker: Sendable {
 
   // The table is made from the keys that gpg has imported, not from the content of the files.
   private func importKeys(_ tools: EngineTools) throws(EngineError) -> [PublicKey] {
+    if let foreign = ForeignSubkey(ofPrimaryKeyIn: KeyPackets.certificates(in: keys.values)) {
+      throw .foreignSubkey(foreign)
+    }
     let ordered = keys.sorted { $0.key < $1.key }
     var imported: [Fingerprint] = []
     if !ordered.isEmpty {

@@ -81,6 +81,9 @@ package struct KeyFile: Sendable {
     _ files: [[UInt8]], locations: EngineLocations
   ) throws(Problem) -> [KeyFile] {
     guard !files.contains(where: hasSecretKey) else { throw .secret }
+    if let foreign = ForeignSubkey(ofPrimaryKeyIn: KeyPackets.certificates(in: files)) {
+      throw .engine(.foreignSubkey(foreign))
+    }
     do throws(EngineError) {
       // Without an agent a secret key that the check above has missed cannot be stored anywhere. A minimal import keeps
       // subkeys that have expired or are revoked; a minimal export would drop the former.

@@ -29,6 +29,9 @@ public enum EngineError: Error, Equatable, Sendable {
   case message(MessageError)
   /// A required key cannot be used, with the reason.
   case unusableKey(Fingerprint, KeyProblem)
+  /// A key has the primary key of another one as a subkey. GnuPG was not started, because it would import only one of
+  /// them.
+  case foreignSubkey(ForeignSubkey)
   /// The list of recipients is empty.
   case noRecipients
   /// The encrypted message does not have exactly the requested subkeys as recipients, and was discarded. The hint

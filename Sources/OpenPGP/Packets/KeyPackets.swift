@@ -1,5 +1,5 @@
 internal import Encoding
-internal import KeyringModel
+package import KeyringModel
 
 /// The versions and algorithms of the public keys in a key file, which decide whether a GnuPG can read it.
 package enum KeyPackets {
@@ -12,7 +12,9 @@ package enum KeyPackets {
   /// - Returns: `unreadable` if the file has a key of a version or an algorithm that GnuPG 2.2 does not know, otherwise
   ///   `missing`.
   package static func problem(of file: [UInt8]) -> KeyProblem {
-    let needs = keys(in: file).keys.map { needed(version: $0.version, algorithm: $0.algorithm) }
+    let needs = blocks(of: file).flatMap { keys(in: $0).keys }.map {
+      needed(version: $0.version, algorithm: $0.algorithm)
+    }
     if needs.contains(.newer) { return .unreadable(needs: nil) }
     if needs.contains(.kyber) { return .unreadable(needs: "2.5") }
     return needs.contains(.version5) ? .unreadable(needs: "2.4") : .missing
@@ -28,31 +30,45 @@ package enum KeyPackets {
   ///
   /// - Parameter file: The keys, armored or binary.
   static func ordinaryCount(in file: [UInt8]) -> Int {
-    let (keys, isWhole) = keys(in: file)
+    let (keys, isWhole) = keys(in: Armor.binary(file, .publicKey))
     guard isWhole, keys.first?.isPrimary == true,
       keys.allSatisfy({ $0.version == 4 && needed(version: $0.version, algorithm: $0.algorithm) == .any })
     else { return 0 }
     return keys.count(where: \.isPrimary)
   }
 
-  /// Returns the fingerprints of the keys and subkeys of version 4 in a file (RFC 9580, 5.5.4.2).
+  /// Returns the fingerprints of the keys and subkeys of version 4 in a file. Of several armored keys only the first is
+  /// read.
   ///
   /// - Parameter file: The key, armored or binary.
   static func fingerprints(in file: [UInt8]) -> Set<Fingerprint> {
     Set(
-      keys(in: file).keys.filter { $0.version == 4 }.compactMap { key in
-        let length = [
-          UInt8(truncatingIfNeeded: key.body.count >> 8), UInt8(truncatingIfNeeded: key.body.count),
-        ]
-        return Fingerprint(Hexadecimal.text(SHA1.digest(of: [0x99] + length + key.body)).uppercased())
-      })
+      keys(in: Armor.binary(file, .publicKey)).keys.filter { $0.version == 4 }.compactMap(\.fingerprint))
+  }
+
+  /// Returns the fingerprints of the keys in files, of each with its subkeys, whether or not their signatures are valid.
+  ///
+  /// - Parameter files: Any number of files, each with any number of keys, armored or binary.
+  /// - Returns: The fingerprints of the primary key and of its subkeys, by that of the primary key. Keys that no GnuPG can
+  ///   read are left out.
+  package static func certificates(in files: some Sequence<[UInt8]>) -> [Fingerprint: Set<Fingerprint>] {
+    var certificates: [Fingerprint: Set<Fingerprint>] = [:]
+    for block in files.flatMap(blocks) {
+      var primary: Fingerprint?
+      for key in keys(in: block).keys {
+        let fingerprint = key.fingerprint
+        if key.isPrimary { primary = fingerprint }
+        if let primary, let fingerprint { certificates[primary, default: []].insert(fingerprint) }
+      }
+    }
+    return certificates
   }
 
   /// Returns true if a file has keys and no damaged packet, and is not truncated.
   ///
   /// - Parameter file: The key, armored or binary.
   static func isWhole(_ file: [UInt8]) -> Bool {
-    let (keys, isWhole) = keys(in: file)
+    let (keys, isWhole) = keys(in: Armor.binary(file, .publicKey))
     return isWhole && !keys.isEmpty
   }
 
@@ -62,6 +78,19 @@ package enum KeyPackets {
     var version: UInt8 { body[0] }
     /// Version and four bytes of time come before the algorithm (RFC 9580, 5.5.2).
     var algorithm: UInt8 { body[5] }
+    /// The fingerprint of a key of version 4 (RFC 9580, 5.5.4.2) or 5 (LibrePGP, 5.5.4); nil for other versions.
+    var fingerprint: Fingerprint? {
+      func bytes(of length: Int) -> [UInt8] {
+        (0..<length).reversed().map { UInt8(truncatingIfNeeded: body.count >> (8 * $0)) }
+      }
+      let digest: [UInt8]
+      switch version {
+      case 4: digest = SHA1.digest(of: [0x99] + bytes(of: 2) + body)
+      case 5: digest = ContentDigest(of: [0x9A] + bytes(of: 4) + body).bytes
+      default: return nil
+      }
+      return Fingerprint(Hexadecimal.text(digest).uppercased())
+    }
   }
 
   /// The GnuPG that a key needs.
@@ -87,10 +116,12 @@ package enum KeyPackets {
     }
   }
 
-  /// Returns the public keys and subkeys of a file up to the first packet that cannot be read, and true if there is none.
-  private static func keys(in file: [UInt8]) -> (keys: [Key], isWhole: Bool) {
-    let bytes = Armor.binary(file, .publicKey)
-    return unsafe bytes.withUnsafeBytes { buffer in
+  /// Returns the parts of a file that GnuPG reads one after another: each armored key, or the whole binary file.
+  private static func blocks(of file: [UInt8]) -> [[UInt8]] { Armor.blocks(file, .publicKey) }
+
+  /// Returns the public keys and subkeys up to the first packet that cannot be read, and true if there is none.
+  private static func keys(in bytes: [UInt8]) -> (keys: [Key], isWhole: Bool) {
+    unsafe bytes.withUnsafeBytes { buffer in
       var reader = unsafe PacketReader(buffer)
       var keys: [Key] = []
       while !reader.isAtEnd {

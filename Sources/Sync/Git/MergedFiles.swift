@@ -25,6 +25,8 @@ package struct RefusedChange: Sendable, Equatable {
     case needed
     /// The policy cannot be read.
     case policy(PolicyError)
+    /// The key file is not the one that the policy names.
+    case keyFile(KeyFileProblem)
   }
 
   /// The path of the record or file in the store. Invalid UTF-8 is replaced.

@@ -212,18 +212,48 @@ struct TreeDifference {
     let files = entries.filter { $0.value.name != nil && $0.key.hasPrefix("\(prefix)\(StoreLayout.keys)/") }
       .keys
     if files.isEmpty { return [] }
-    var people = people
-    if let name = entries[prefix + StoreLayout.policy]?.name,
-      let bytes = try objects.contents(of: [name], limit: StoreLayout.smallFileLimit)[name],
-      // An unreadable policy was refused before.
-      let policy = try? Policy.parse(bytes)
-    {
-      people.formUnion(policy.people.keys)
-    }
+    let people = people.union(try policy(below: prefix, objects)?.people.keys ?? [:].keys)
     let known = Set(people.map { prefix + StoreLayout.keyFile($0) })
     let strangers = files.filter { !known.contains($0) }
     for path in strangers { entries[path] = nil }
     return strangers.map { RefusedChange(path: String($0.dropFirst(prefix.count)), reason: .file(.stranger)) }
+  }
+
+  /// Removes the entries of key files whose contents are not those that the policy names. Only the policy is signed.
+  ///
+  /// - Parameters:
+  ///   - local: Returns the policy of the commit that is merged into. It is used if the remote has not changed the policy.
+  ///   - prefix: The path of the store in the repository.
+  ///   - objects: The contents.
+  /// - Returns: The refused changes.
+  /// - Throws: The errors of `local` and `Git.run`.
+  mutating func refuseReplacedKeys(
+    unless local: () throws -> Policy?, below prefix: String, _ objects: ObjectReader
+  ) throws -> [RefusedChange] {
+    let folder = "\(prefix)\(StoreLayout.keys)/"
+    let files = entries.filter { $0.key.hasPrefix(folder) }.compactMapValues(\.name)
+    if files.isEmpty { return [] }
+    guard let policy = try policy(below: prefix, objects) ?? local() else { return [] }
+    let contents = try objects.contents(of: Set(files.values), limit: StoreLayout.keyFileLimit)
+    var refused: [RefusedChange] = []
+    for person in policy.people.keys {
+      let path = prefix + StoreLayout.keyFile(person)
+      guard let name = files[path], let bytes = contents[name], !policy.covers(bytes, of: person) else {
+        continue
+      }
+      entries[path] = nil
+      refused.append(
+        RefusedChange(path: StoreLayout.keyFile(person), reason: .keyFile(.notInPolicy)))
+    }
+    return refused
+  }
+
+  /// Returns the changed policy; nil if it has not changed, or cannot be read, which is refused before.
+  private func policy(below prefix: String, _ objects: ObjectReader) throws -> Policy? {
+    guard let name = entries[prefix + StoreLayout.policy]?.name,
+      let bytes = try objects.contents(of: [name], limit: StoreLayout.smallFileLimit)[name]
+    else { return nil }
+    return try? Policy.parse(bytes)
   }
 
   /// Returns the files of the store that are executable. A merge receives their contents and writes plain files.

@@ -66,6 +66,25 @@ package struct HistoricalFiles: Sendable {
     return found
   }
 
+  /// Finds key files, on any branch or reflog.
+  ///
+  /// - Parameter wanted: The digests of the files.
+  /// - Returns: The contents that were found, by digest.
+  /// - Throws: The errors of `Git.run`.
+  package func keyFiles(_ wanted: [Fingerprint: ContentDigest]) throws -> [ContentDigest: [UInt8]] {
+    var found: [ContentDigest: [UInt8]] = [:]
+    let digests = Set(wanted.values)
+    let names = try contents(at: wanted.keys.map(StoreLayout.keyFile))
+    for start in stride(from: 0, to: names.count, by: Self.pieceSize) {
+      let piece = names[start..<min(start + Self.pieceSize, names.count)]
+      for bytes in try objects.contents(of: piece, limit: StoreLayout.keyFileLimit).values {
+        let digest = ContentDigest(of: bytes)
+        if digests.contains(digest) { found[digest] = bytes }
+      }
+    }
+    return found
+  }
+
   /// Finds versions of items that plain git has merged, on any branch or reflog.
   ///
   /// - Parameter wanted: The records and encrypted files to look for.

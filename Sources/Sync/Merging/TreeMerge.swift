@@ -59,10 +59,17 @@ package struct TreeMerge {
     let refused =
       try changes.refuse(outside: AllowedFiles(beside: policy), below: prefix)
       + changes.refuseLarge(below: prefix, objects)
+    let (objects, place) = (objects, "\(ours):\(prefix)\(StoreLayout.policy)")
+    func localPolicy() throws -> Policy? {
+      let bytes = try objects.contents(of: [place], limit: StoreLayout.smallFileLimit)[place]
+      // A policy that cannot be read names no key files.
+      return bytes.flatMap { try? Policy.parse($0) }
+    }
     refusedFiles =
       try refused
       + changes.refuseLosses(of: keyring.policy.activePeople, below: prefix, after: refused, objects)
       + changes.refuseStrangers(besides: Set(keyring.policy.people.keys), below: prefix, objects)
+      + changes.refuseReplacedKeys(unless: localPolicy, below: prefix, objects)
       + changes.executables(below: prefix)
     self.theirs = Side(commit: theirs, changes: changes)
     (self.keyring, self.judge) = (keyring, judge)
@@ -79,6 +86,7 @@ package struct TreeMerge {
     try addEmptyShards(&result)
     try mergeConflictCopies(into: &result)
     try mergeFiles(into: &result)
+    restoreKeyFiles(into: &result)
     try moveMisplacedFiles(into: &result)
     try renewPassRecipients(&result)
     result.foreignFiles.sort { $0.path < $1.path }

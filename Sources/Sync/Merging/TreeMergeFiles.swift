@@ -54,6 +54,18 @@ extension TreeMerge {
     }
   }
 
+  /// Writes the key files that the policy names for those that were refused. This clone may not have them yet, because
+  /// the remote's policy is newer.
+  func restoreKeyFiles(into result: inout MergedFiles) {
+    if judge.distrust != nil { return }
+    let refused = Set(refusedFiles.filter { $0.reason == .keyFile(.notInPolicy) }.map(\.path))
+    if refused.isEmpty { return }
+    for person in judge.policy.people.keys {
+      let path = StoreLayout.keyFile(person)
+      if refused.contains(path), let bytes = judge.keyFile(of: person) { result.store[path] = .bytes(bytes) }
+    }
+  }
+
   /// Stores messages that the remote has directly in the folder of a class under names that no folder of items can
   /// have. Everything else there stays refused.
   func moveMisplacedFiles(into result: inout MergedFiles) throws {

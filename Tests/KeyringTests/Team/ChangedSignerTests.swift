@@ -96,6 +96,7 @@ import Testing
     ("carol.borrowed.flagless", "266961E31D666F3E513B9ECD3C8B0158E47CE2C1"),
     ("carol.borrowed.signing", "E7470E5E47A329BE6B7D6EA94703363FA801F728"),
     ("carol.borrowed.copied", "E7470E5E47A329BE6B7D6EA94703363FA801F728"),
+    ("carol.borrowed.primary", "A90E209E6F84F2E8302A0B036A57921C426A1710"),
   ]
 
   @Test(arguments: borrowed)
@@ -121,6 +122,41 @@ import Testing
     let files = [Self.dave: GnuPGKey.dave.publicKey, carol: key]
     let result = try PolicyRule(in: room).follow(next, keys: files, after: link)
     let expected = ForeignSubkey(person: carol, owner: Self.dave, subkey: try #require(Fingerprint(subkey)))
+    #expect(result == .failure(.foreignSubkey(expected)))
+  }
+
+  @Test
+  func
+    `a policy step that brings a member's key file with the primary key of another person names the member`()
+    throws
+  {
+    defer { room.remove() }
+    let carol = GnuPGKey.carol.fingerprint
+    func added(_ file: [UInt8]) -> [PolicyEdit] {
+      [
+        .add(
+          carol, name: "Carol", role: .member, key: ContentDigest(of: file),
+          encryptTo: [GnuPGKey.carol.encryptionSubkey]),
+        .join(carol, group: "default"),
+      ]
+    }
+    let start = try policy("dave.public")
+    let before = try start.successor(
+      by: added(GnuPGKey.carol.publicKey), previous: ContentDigest(of: start.encode()),
+      at: Timestamp(microseconds: 1))
+    let first = try PolicyState(bytes: before.encode(), signature: nil)
+    let key = GnuPGKey.file("carol.borrowed.primary")
+    let bytes = try before.successor(
+      by: [.key(carol, ContentDigest(of: key))], previous: first.digest, at: Timestamp(microseconds: 2)
+    ).encode()
+    let signer = "\(GnuPGKey.davesSubkeys.first.text)!"
+    let signature = try home.run(["--local-user", signer, "--armor", "--detach-sign"], input: bytes)
+    let link = PolicyRule.link(
+      first, keys: [Self.dave: GnuPGKey.dave.publicKey, carol: GnuPGKey.carol.publicKey])
+    let next = try PolicyState(bytes: bytes, signature: signature)
+    let files = [Self.dave: GnuPGKey.dave.publicKey, carol: key]
+    let result = try PolicyRule(in: room).follow(next, keys: files, after: link)
+    let expected = ForeignSubkey(person: carol, owner: Self.dave, subkey: Self.dave)
     #expect(result == .failure(.foreignSubkey(expected)))
   }
 
