@@ -135,15 +135,24 @@ extension Keyring {
   package func fault(
     ofCopy record: [UInt8], _ secret: [UInt8]?, at path: String
   ) throws(KeyringError) -> RecordProblem? {
-    switch try verifier.verify(RecordClaim(record, path: nil)) {
-    case .failure(let fault): return fault
-    case .success(let verified):
-      let digest = ContentDigest(of: verified.file.line)
-      guard path == StoreLayout.conflictFile(verified.record.id, digest, StoreLayout.recordExtension) else {
-        return .mismatch(.place)
-      }
-      guard let secret else { return .damage(.missing) }
-      return ContentDigest(of: secret) == verified.record.sealed ? nil : .damage(.notAsRecorded)
+    switch try verifiedCopy(record, secret, at: path) {
+    case .failure(let fault): fault
+    case .success: nil
     }
+  }
+
+  /// Verifies a conflict copy, as `fault(ofCopy:_:at:)` does.
+  package func verifiedCopy(
+    _ record: [UInt8], _ secret: [UInt8]?, at path: String
+  ) throws(KeyringError) -> Result<VerifiedRecord, RecordProblem> {
+    let result = try verifier.verify(RecordClaim(record, path: nil))
+    guard case .success(let verified) = result else { return result }
+    let digest = ContentDigest(of: verified.file.line)
+    guard path == StoreLayout.conflictFile(verified.record.id, digest, StoreLayout.recordExtension) else {
+      return .failure(.mismatch(.place))
+    }
+    guard let secret else { return .failure(.damage(.missing)) }
+    let isRecorded = ContentDigest(of: secret) == verified.record.sealed
+    return isRecorded ? .success(verified) : .failure(.damage(.notAsRecorded))
   }
 }

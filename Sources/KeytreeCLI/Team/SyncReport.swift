@@ -49,6 +49,11 @@ struct SyncReport {
       lines.append(
         "Signed \(count(report.signedAgain, "record")) again, because their signers have left the groups.")
     }
+    if report.signedAgainForKeys > 0 {
+      lines.append(
+        "Signed \(count(report.signedAgainForKeys, "record")) again, because the keys of their signers are no longer valid."
+      )
+    }
     if report.resealed > 0 { lines.append("Re-encrypted \(count(report.resealed, "item")).") }
     if report.newCopies > 0 {
       lines.append("Kept \(count(report.newCopies, "conflict copy", "conflict copies")).")
@@ -133,7 +138,7 @@ struct SyncReport {
       JSONMember("notAdopted", .array(report.foreignFiles.map { .string($0.path) })),
       JSONMember("refused", .array(report.refused.map { .string($0.path) })),
       JSONMember("signed", .integer(Int64(report.signed))),
-      JSONMember("signedAgain", .integer(Int64(report.signedAgain))),
+      JSONMember("signedAgain", .integer(Int64(report.signedAgain + report.signedAgainForKeys))),
       JSONMember("conflictCopies", .integer(Int64(report.newCopies))),
       JSONMember("conflictCopiesRemoved", .integer(Int64(report.removedCopies))),
       JSONMember("merged", .bool(report.hasMerged)),

@@ -86,6 +86,9 @@ package struct MergedFiles: Sendable {
   package var signed = 0
   /// The number of records that were signed again without a change, because their signers are no longer members.
   package var signedAgain = 0
+  /// The number of records that were signed again without a change, because the keys of their signers, who are members,
+  /// are no longer valid for them.
+  package var signedAgainForKeys = 0
   /// The changes of the remote that are refused.
   package var refused: [RefusedChange] = []
   /// The items that the remote has deleted.
@@ -98,6 +101,19 @@ package struct MergedFiles: Sendable {
   package var olderVersions: [ItemRecord] = []
   /// True if the result equals the remote's commit, so no merge commit is needed.
   package var equalsTheirs = false
+
+  /// Counts a record that was signed again without a change.
+  ///
+  /// - Parameters:
+  ///   - signer: The person who had signed it.
+  ///   - judge: The keyring with the policy that does not accept that signature.
+  mutating func countRenewal(of record: ItemRecord, signedBy signer: Fingerprint?, _ judge: Keyring) {
+    if let signer, judge.policy.isMember(signer, ofAny: [record.group]) {
+      signedAgainForKeys += 1
+    } else {
+      signedAgain += 1
+    }
+  }
 
   /// Adds a file of another program that the remote has sent.
   ///

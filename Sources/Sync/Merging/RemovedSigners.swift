@@ -60,19 +60,22 @@ struct RemovedSigners {
   /// Signs conflict copies of the remote that the earlier policy accepts.
   ///
   /// - Parameter copies: The copies: the path of the record, the record, and the encrypted file.
-  /// - Returns: The new records of the accepted copies, by path.
+  /// - Returns: The accepted copies with their new records, by path.
   /// - Throws: `KeyringError.engine` if GnuPG cannot be used.
   func resigned(
     _ copies: [(path: String, record: [UInt8], secret: [UInt8])]
-  ) throws -> [String: [UInt8]] {
+  ) throws -> [String: (version: VerifiedRecord, record: [UInt8])] {
     guard let past else { return [:] }
-    var accepted: [(path: String, record: ItemRecord)] = []
-    for copy in copies where try past.fault(ofCopy: copy.record, copy.secret, at: copy.path) == nil {
-      let record = try RecordFile(parsing: copy.record).record
-      if keyring.canSign(for: record.group, copy.secret) { accepted.append((copy.path, record)) }
+    var accepted: [(path: String, version: VerifiedRecord)] = []
+    for copy in copies {
+      guard case .success(let version) = try past.verifiedCopy(copy.record, copy.secret, at: copy.path) else {
+        continue
+      }
+      if keyring.canSign(for: version.record.group, copy.secret) { accepted.append((copy.path, version)) }
     }
     if accepted.isEmpty { return [:] }
-    let files = try keyring.sign(accepted.map(\.record))
-    return Dictionary(uniqueKeysWithValues: zip(accepted.map(\.path), files.map(\.bytes)))
+    let files = try keyring.sign(accepted.map(\.version.record))
+    return Dictionary(
+      uniqueKeysWithValues: zip(accepted, files).map { ($0.path, (version: $0.version, record: $1.bytes)) })
   }
 }

@@ -173,7 +173,7 @@ package struct TreeMerge {
       uniqueKeysWithValues: contents.compactMap { name, bytes in places[name].map { ($0, bytes) } })
   }
 
-  /// Keeps conflict copies of the remote whose signers this machine has removed, as it keeps their items.
+  /// Keeps conflict copies of the remote whose signatures only the earlier policy accepts, as it keeps such items.
   func resign(
     _ copies: [(path: String, record: [UInt8], secret: [UInt8])], into result: inout MergedFiles
   ) throws {
@@ -181,13 +181,13 @@ package struct TreeMerge {
       keyring, judge: judge, isNeeded: !copies.isEmpty, at: theirs.commit, in: repository)
     let signed = try removed.resigned(copies)
     for copy in copies {
-      guard let record = signed[copy.path] else { continue }
+      guard let (version, record) = signed[copy.path] else { continue }
       let name = copy.path.dropLast(StoreLayout.recordExtension.utf8.count)
       result.store[copy.path] = .bytes(record)
       result.store["\(name)\(StoreLayout.secretExtension)"] = .bytes(copy.secret)
       result.refused.removeAll { $0.path == copy.path }
       result.newCopies += 1
-      result.signedAgain += 1
+      result.countRenewal(of: version.record, signedBy: version.signer, judge)
     }
   }
 }

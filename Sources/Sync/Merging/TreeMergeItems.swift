@@ -187,7 +187,8 @@ extension TreeMerge {
     }
   }
 
-  /// The paths of items whose signer is no longer a member, so that this user signs them again.
+  /// The paths of items whose signer is no longer a member, or whose signature is no longer valid, so that this user signs
+  /// them again.
   private struct Renewals {
     var ours: Set<ItemPath>
     var theirs: Set<ItemPath>
@@ -243,7 +244,12 @@ extension TreeMerge {
     let signed = Dictionary(uniqueKeysWithValues: zip(items.map(\.path), renewed))
     let signedCopies = Array(zip(copies, renewed.dropFirst(items.count)))
     result.signed = unsigned.filter { $0.recordSide == nil }.count
-    result.signedAgain = items.count + copies.count - result.signed
+    let again = (unsigned.map { ($0.record, $0.recordSide) } + merged.copies.map { ($0.record, $0.side) })
+      .filter { record, side in side != nil && isUnsigned(record, side) }
+    for (record, side) in again {
+      let signer = (side == .ours ? mine[record.path]?.verified : incoming[record.path])?.signer
+      result.countRenewal(of: record, signedBy: signer, judge)
+    }
     var lines: [ItemPath: [UInt8]] = [:]
     for item in merged.items where !untouched.contains(item.record.path) {
       let path = item.record.path

@@ -52,6 +52,9 @@ package struct Synchronization {
     /// The number of records that were signed again without a change, because the remote's policy has removed their
     /// signers.
     package var signedAgain = 0
+    /// The number of records that were signed again without a change, because the keys of their signers, who are members,
+    /// are no longer valid for them.
+    package var signedAgainForKeys = 0
     /// Changes that were refused, for example because no member of the item's group has signed them.
     package var refused: [RefusedChange] = []
     /// Files that other programs have added or changed and that can be adopted.
@@ -81,6 +84,7 @@ package struct Synchronization {
       resealed += other.resealed
       signed += other.signed
       signedAgain += other.signedAgain
+      signedAgainForKeys += other.signedAgainForKeys
       refused += other.refused
       foreignFiles += other.foreignFiles
       deletions += other.deletions
@@ -270,6 +274,7 @@ package struct Synchronization {
     report.removedCopies += files.removedCopies
     report.signed += files.signed
     report.signedAgain += files.signedAgain
+    report.signedAgainForKeys += files.signedAgainForKeys
     report.refused += files.refused
     report.foreignFiles += files.foreignFiles
     report.deletions += files.deletions

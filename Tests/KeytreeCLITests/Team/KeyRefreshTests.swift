@@ -216,6 +216,25 @@ import Testing
     #expect(!(try team.succeed(.alice, "rotate", "status").text.contains("open\t")))
   }
 
+  @Test func `the reason why records are signed again is not that their signer has left`() throws {
+    let fingerprint = GnuPGKey.bob.fingerprint.text
+    try team.change(.bob, ["--quick-add-key", fingerprint, "ed25519", "sign"])
+    try team.succeed(.alice, "group", "refresh", try team.export(.bob), "--fingerprint", fingerprint)
+    try team.succeed(.alice, "sync")
+    try team.succeed(.bob, "sync")
+    try team.succeed(.bob, "add", "b.example/me", input: "two")
+    try team.succeed(.bob, "sync")
+    // The second subkey of the list has signed the item.
+    try team.edit(.bob, ["key 2", "revkey", "y", "1", "", "y"])
+    let refreshed = team.run(
+      .alice, ["group", "refresh", try team.export(.bob), "--fingerprint", fingerprint])
+    #expect(refreshed.talk.contains("revoked (compromised)"), "\(refreshed.talk)")
+    let received = try team.succeed(.alice, "sync")
+    let reason = "Signed 1 record again, because the keys of their signers are no longer valid."
+    #expect((received.text + received.talk).contains(reason), "\(received.text)\(received.talk)")
+    #expect(try team.succeed(.alice, "get", "b.example/me").text == "two")
+  }
+
   @Test func `a member sees the changes of their key and what to send to an admin`() throws {
     try team.change(.carol, ["--quick-add-key", GnuPGKey.carol.fingerprint.text, "ed25519", "sign"])
     let result = team.run(.carol, ["group", "refresh"])
