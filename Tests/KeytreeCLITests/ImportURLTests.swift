@@ -99,7 +99,7 @@ struct ImportURLTests {
       ("github.com", true), ("GitHub.com", true), ("imap.example.org:993", true), ("localhost", true),
       ("192.0.2.7", true), ("[2001:db8::1]", true), ("::1", true), ("日本.jp", true), ("my_host.lan", true),
       ("work", false), ("v1.2", false), ("300.1.1.1", false), ("a..b", false), (".config", false),
-      ("example.com.", false), ("John Smith", false), ("a.b c", false), ("example.com:", false),
+      ("example.com.", true), ("John Smith", false), ("a.b c", false), ("example.com:", false),
       ("example.com:x", false), ("", false), ("..", false), ("a/b.com", false), ("12:30", false),
     ])
   func folder(_ name: String, _ isHost: Bool) {
