@@ -1,3 +1,4 @@
+internal import Clocks
 internal import KeyringModel
 internal import OpenPGP
 
@@ -56,13 +57,14 @@ extension Keyring {
       }
       if try commit(changes, subject, since: before) { return result }
     }
-    // Pending changes are committed without the lock, so another process may change the item again before the next
-    // attempt.
-    for _ in 0..<Self.attempts {
+    // Pending changes are committed without the lock, so other processes may change the item again before the next
+    // attempt. One of them succeeds each time.
+    let limit = SystemClock.awake + .seconds(host.lockTimeout)
+    repeat {
       let result = try lastAttempt(subject, signingAs: successor, body)
       if let result { return result }
       try history.commitBeforeReplacing()
-    }
+    } while SystemClock.awake < limit
     throw .busy(holder: nil)
   }
 
