@@ -5,8 +5,29 @@ import Sync
 import TestSupport
 import Testing
 
-/// Tests a removed person who restores the policy before the removal with git.
+/// Tests what a push must not change about a removed person.
 @Suite(.slow) struct RestoredPolicyTests {
+  @Test
+  func `the key file of a removed person, which shows whose subkeys they are, cannot be removed by a push`()
+    throws
+  {
+    let world = try SimulatedWorld()
+    let (alice, carol, bob) = (world.seats[0], world.seats[1], world.seats[2])
+    try world.add("old", at: alice)
+    try world.change([.remove(bob.person)], at: alice)
+    try world.sync(alice)
+    try world.sync(carol)
+    let file = StoreLayout.keyFile(bob.person)
+    try world.git(["rm", "-q", file], in: carol.path)
+    try world.git(["commit", "-q", "--message", "remove"], in: carol.path)
+    try world.git(["push", "-q", "origin", "HEAD"], in: carol.path)
+    let report = try world.sync(alice)
+    #expect(report.refused.filter { $0.path == file }.map(\.reason) == [.needed])
+    #expect(FileManager.default.fileExists(atPath: "\(alice.path)/\(file)"))
+    try world.sync(carol)
+    #expect(FileManager.default.fileExists(atPath: "\(carol.path)/\(file)"))
+  }
+
   @Test func `a restored policy in a common commit does not admit changes of a removed person`() throws {
     let world = try SimulatedWorld()
     let (alice, bob) = (world.seats[0], world.seats[2])

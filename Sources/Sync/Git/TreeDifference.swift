@@ -164,7 +164,8 @@ struct TreeDifference {
   /// needs. The remote's policy and its signature are either both used or both refused.
   ///
   /// - Parameters:
-  ///   - people: The people whose key files are needed, besides those of the remote's policy.
+  ///   - people: The people whose key files are needed, besides those of the remote's policy. Those of removed people
+  ///     show to whom a subkey belongs.
   ///   - prefix: The path of the store in the repository.
   ///   - refused: The changes that were refused before.
   ///   - objects: The contents.
@@ -182,7 +183,7 @@ struct TreeDifference {
       let bytes = try objects.contents(of: [name], limit: StoreLayout.smallFileLimit)[name]
     {
       do throws(PolicyError) {
-        people.formUnion(try Policy.parse(bytes).activePeople)
+        people.formUnion(try Policy.parse(bytes).people.keys)
       } catch {
         lost.append(RefusedChange(path: StoreLayout.policy, reason: .policy(error)))
       }

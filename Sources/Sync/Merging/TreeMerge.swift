@@ -67,7 +67,7 @@ package struct TreeMerge {
     }
     refusedFiles =
       try refused
-      + changes.refuseLosses(of: keyring.policy.activePeople, below: prefix, after: refused, objects)
+      + changes.refuseLosses(of: Set(keyring.policy.people.keys), below: prefix, after: refused, objects)
       + changes.refuseStrangers(besides: Set(keyring.policy.people.keys), below: prefix, objects)
       + changes.refuseReplacedKeys(unless: localPolicy, below: prefix, objects)
       + changes.executables(below: prefix)
