@@ -68,9 +68,7 @@ struct KeyRenewal {
 
   /// The changes, each as the part of a sentence.
   var changes: [String] {
-    var list = changedSubkeys.compactMap {
-      Self.words($0.old, $0.new, isPrimary: $0.new.fingerprint == person)
-    }
+    var list = changedSubkeys.compactMap { $0.new.change(since: $0.old, of: after.key) }
     if hasNewName, !isSameKey { list.append("new name \(ErrorReport.quote(name))") }
     let (old, new) = (before.userIDs, after.key.userIDs)
     list += new.filter { !old.contains($0) && $0 != name }.map { "new user id \(ErrorReport.quote($0))" }
@@ -82,20 +80,5 @@ struct KeyRenewal {
     list += entry.encryptTo.filter { !encryptTo.contains($0) }
       .map { "items are no longer encrypted to subkey \(KeyID(of: $0).text)" }
     return list.isEmpty ? ["other details of the key"] : list
-  }
-
-  private static func words(
-    _ old: PublicKey.Subkey?, _ new: PublicKey.Subkey, isPrimary: Bool
-  ) -> String? {
-    let name =
-      isPrimary
-      ? "primary key"
-      : "\(new.canEncrypt ? "encryption " : new.canSign ? "signing " : "")subkey \(new.keyID.text)"
-    if let revocation = new.revocation, revocation != old?.revocation {
-      return "\(name) revoked (\(revocation.word))"
-    }
-    guard let old else { return "new \(name)" }
-    guard old.expires != new.expires else { return nil }
-    return new.expires.map { "\(name) valid until \($0.day)" } ?? "\(name) without an end date"
   }
 }
