@@ -58,12 +58,16 @@ public struct OwnKeys: Sendable {
   /// - Parameter text: A full fingerprint, with or without spaces, in any case; a mail address, which must be equal
   ///   to the address in angle brackets, or to a whole user id without brackets; or, if no key matches, any other name
   ///   that gpg accepts, such as a long id, `0x` and a fingerprint, or a part of a user id.
-  public func matching(_ text: String) -> [Candidate] {
+  /// - Throws: `KeyringError.engine` if GnuPG cannot search the keys.
+  public func matching(_ text: String) throws(KeyringError) -> [Candidate] {
     let exact = matchingExactly(text)
     if !exact.isEmpty || text.allSatisfy(\.isWhitespace) { return exact }
-    // Without GnuPG there would be no candidates.
-    let found = Set(((try? user.secretKeys(named: text)) ?? []).map(\.fingerprint))
-    return candidates.filter { found.contains($0.fingerprint) }
+    do throws(EngineError) {
+      let found = Set(try user.secretKeys(named: text).map(\.fingerprint))
+      return candidates.filter { found.contains($0.fingerprint) }
+    } catch {
+      throw .engine(error, nil)
+    }
   }
 
   /// Returns the candidates with the given fingerprint, or with the given mail address in a user id.

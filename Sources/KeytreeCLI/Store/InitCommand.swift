@@ -123,7 +123,7 @@ enum InitCommand: Command {
   private static func owner(_ call: CommandCall, _ host: HostContext) throws -> OwnKeys.Candidate {
     let keys = try OwnKeys(host: host)
     let name = call.arguments.text(key)
-    let candidates = name.map(keys.matching) ?? keys.candidates
+    let candidates = if let name { try keys.matching(name) } else { keys.candidates }
     let usable = candidates.filter { $0.problem == nil }
     if let first = usable.first {
       if usable.count == 1 { return first }
