@@ -219,6 +219,8 @@ struct PlainGitTests {
     let clones = try Clones()
     let other = clones.other
     let lock = "\(other)/.git/index.lock"
+    // In a new clone, the stored version would have to be committed first.
+    _ = try clones.there("check")
     // The change is stored but not committed, so it can be stashed.
     try Data().write(to: URL(fileURLWithPath: lock))
     let change = ["--store", other, "set", "h0.example/me", "--secret"]
