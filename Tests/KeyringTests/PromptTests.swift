@@ -55,8 +55,8 @@ import Testing
     func checkPassphrase(of person: Fingerprint) throws(EngineError) {
       try base.checkPassphrase(of: person)
     }
-    func cachedPassphrases(of person: Fingerprint) throws(EngineError) -> CachedPassphrases {
-      try base.cachedPassphrases(of: person)
+    func cachedPassphrases(of user: Recipient) throws(EngineError) -> CachedPassphrases {
+      try base.cachedPassphrases(of: user)
     }
     func forgetPassphrases() throws(EngineError) { try base.forgetPassphrases() }
     func confirm(_ question: String) throws(EngineError) -> Bool { try base.confirm(question) }

@@ -220,7 +220,8 @@ import Testing
         }
       ),
       (
-        "list the keys of the agent", { try engine.cachedPassphrases(of: GnuPGKey.alice.fingerprint) == .all }
+        "list the keys of the agent",
+        { try engine.cachedPassphrases(of: Recipient(GnuPGKey.alice.fingerprint)) == .all }
       ),
     ]
     for (name, operation) in operations {

@@ -25,6 +25,17 @@ import Testing
       .checkRecipients([Recipient(GnuPGKey.alice.fingerprint)])
   }
 
+  @Test func `the second listing that a revoked key needs is counted`() throws {
+    let home = try GnuPGHome()
+    let sets: [[GnuPGKey]] = [[.alice], [.alice], [.alice, .revoked]]
+    let counts = try sets.enumerated().map { number, people in
+      let engine = Engine(home, people: people, keyringID: "\(number)")
+      _ = try engine.publicKeys()
+      return engine.statistics.processes
+    }
+    #expect(counts[2] == counts[1] + 1)
+  }
+
   @Test func `every set of keys, every keyring and every user's home has its own folder`() throws {
     try make()
     try make()

@@ -36,13 +36,16 @@ import Testing
       return true
     }
     #expect(try engine.opened(message) == Array("hello".utf8))
+    let socket = try ForwardedAgent.socket("agent-socket", of: agent.far)
     agent.far.stopAgent()
     #expect {
       try engine.opened(message)
     } throws: { error in
-      guard case EngineError.agentUnreachable = error else { return false }
-      return true
+      guard case EngineError.agentUnreachable(let detail) = error else { return false }
+      return detail.contains(socket)
     }
+    #expect(
+      !FileManager.default.fileExists(atPath: socket), "an agent of this machine took the place of the other")
   }
 }
 
@@ -92,7 +95,7 @@ import Testing
     }
     #expect(throws: EngineError.restrictedAgent) { try engine.forgetPassphrases() }
     #expect(throws: EngineError.restrictedAgent) {
-      _ = try engine.cachedPassphrases(of: GnuPGKey.locked.fingerprint)
+      _ = try engine.cachedPassphrases(of: Recipient(GnuPGKey.locked.fingerprint))
     }
     #expect(throws: EngineError.restrictedAgent) {
       try engine.checkPassphrase(of: GnuPGKey.locked.fingerprint)
@@ -134,7 +137,7 @@ private struct ForwardedAgent {
     try Data(text.utf8).write(to: URL(fileURLWithPath: socket))
   }
 
-  private static func socket(_ name: String, of home: GnuPGHome) throws -> String {
+  static func socket(_ name: String, of home: GnuPGHome) throws -> String {
     let line = try GnuPGTool.run("gpgconf", ["--homedir", home.home, "--list-dirs", name])
     return String(decoding: line.dropLast(), as: UTF8.self)
   }

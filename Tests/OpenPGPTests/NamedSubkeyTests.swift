@@ -21,12 +21,12 @@ import Testing
 
   private static func id(_ number: Int) -> KeyID? { KeyID(String(subkeys[number].text.suffix(16))) }
 
-  @Test(arguments: [[], [0], [1], [0, 1], [1, 0]])
+  @Test(arguments: [[], [0], [1], [0, 1], [1, 0], [0, 0]])
   func `a message is encrypted to exactly the subkeys that are named`(numbers: [Int]) throws {
     let home = try GnuPGHome(secret: [.several])
     let engine = Engine(home, people: [.alice, .several])
     let message = try engine.seal(SecretBytes(copying: [1, 2, 3]), to: [recipient(numbers)])
-    let expected = (numbers.isEmpty ? [1] : numbers).compactMap(Self.id)
+    let expected = Set(numbers.isEmpty ? [1] : numbers).compactMap(Self.id)
     #expect(try header(of: message).recipients.sorted() == expected.sorted())
     #expect(try engine.opened(message) == [1, 2, 3])
   }

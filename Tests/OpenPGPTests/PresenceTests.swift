@@ -1,4 +1,5 @@
 import Foundation
+import KeyringModel
 import OpenPGP
 import Secrets
 import TestSupport
@@ -100,6 +101,29 @@ import Testing
     #expect(throws: EngineError.unusableKey(GnuPGKey.bob.fingerprint, .noSecretKey)) {
       try engine.checkPassphrase(of: GnuPGKey.bob.fingerprint)
     }
+  }
+
+  @Test func `the passphrase of the subkey that items are encrypted to counts, not that of a newer one`()
+    throws
+  {
+    let person = GnuPGKey.locked.fingerprint
+    let subkey = try #require(try engine().publicKeys().first?.subkeys.first { $0.canEncrypt }).fingerprint
+    try home.run(
+      [
+        "--pinentry-mode", "loopback", "--passphrase", GnuPGKey.passphrase, "--quick-add-key", person.text,
+        "cv25519", "encr",
+      ])
+    home.stopAgent()
+    let renewed = Engine(
+      locations: home.locations, keyringID: "test", keys: [person: try home.run(["--export", person.text])],
+      interaction: .pinentry)
+    let user = Recipient(person, subkeys: [subkey])
+    let message = try renewed.seal(SecretBytes(copying: [1]), to: [user])
+    #expect(try renewed.cachedPassphrases(of: user) == .none)
+    _ = try renewed.opened(message)
+    _ = try renewed.signed(by: .locked)
+    #expect(try renewed.cachedPassphrases(of: user) == .all)
+    #expect(try renewed.cachedPassphrases(of: Recipient(person)) != .all)
   }
 
   @Test func `an agent that is not running is started`() throws {

@@ -144,6 +144,95 @@ import Testing
     #expect(throws: EngineError.self) { try dying(at: "--sign").signed(by: .alice) }
   }
 
+  /// The status lines of a failing decryption after the first one, and the kind of the error.
+  static let failures: [(lines: [String], kind: String)] = [
+    // The codes of a wrong checksum, of EIO and ENOSPC, and of an answer of the agent that cannot be read.
+    (["ERROR pkdecrypt_failed 16777226"] + failed, "corrupt"),
+    (["ERROR pkdecrypt_failed 33587249"] + failed, "other"),
+    (["ERROR pkdecrypt_failed 134250587"] + failed, "other"),
+    (["ERROR pkdecrypt_failed 33554515"] + failed, "other"),
+    // The agent has the key.
+    (["NO_SECKEY 4F1C9C5A5D5C5B5A"] + failed, "incomplete"),
+    (["NO_SECKEY 4F1C9C5A5D5C5B5A"], "incomplete"),
+    (["ERROR add_keyblock_resource 33587201", "NO_SECKEY 4F1C9C5A5D5C5B5A"] + failed, "incomplete"),
+    (["ERROR set_pinentry_mode 33587249", "NO_SECKEY 4F1C9C5A5D5C5B5A"] + failed, "incomplete"),
+    (["NODATA 3"], "corrupt"),
+    (["NODATA 2", "FAILURE decrypt 4294967295"], "incomplete"),
+    (
+      ["DECRYPTION_KEY A B u", "BEGIN_DECRYPTION", "DECRYPTION_INFO 2 9 0", "BADMDC"] + failed.dropFirst(),
+      "corrupt"
+    ),
+    (["DECRYPTION_KEY A B u", "BEGIN_DECRYPTION", "DECRYPTION_INFO 2 9 0"], "incomplete"),
+  ]
+  private static let failed = ["BEGIN_DECRYPTION", "DECRYPTION_FAILED", "END_DECRYPTION"]
+
+  @Test(arguments: failures)
+  func `a message is damaged or meant for others only if gpg says so and had no other error`(
+    failure: (lines: [String], kind: String)
+  ) throws {
+    let home = try GnuPGHome(secret: [.alice])
+    let sealed = try Engine(home, people: [.alice]).sealed(to: [.alice])
+    let lines = ["ENC_TO \(try header(of: sealed).recipients[0].text) 18 0"] + failure.lines
+    let text = Self.output(lines).reduce(into: "") { $0 += String(format: "\\%03o", $1) }
+    let death = """
+      for word; do [ "$last" = --status-fd ] && fd=$word; last=$word; done; printf '\(text)' > /dev/fd/$fd; exit 2
+      """
+    let engine = try Self.engine(home, people: [.alice], dyingAt: "--decrypt", death)
+    #expect {
+      try engine.opened(sealed)
+    } throws: { error in
+      guard let error = error as? EngineError else { return false }
+      return "\(error)".hasPrefix(failure.kind)
+    }
+  }
+
+  /// Words in the arguments of operations, and a number of bytes after which the output of gpg ends.
+  @Test(arguments: ["--decrypt", "--sign", "--encrypt"], [0, 3, 40])
+  func `an output that gpg could not write to its end is not taken for the whole`(word: String, size: Int)
+    throws
+  {
+    let home = try GnuPGHome(secret: [.alice])
+    let sealed = try Engine(home, people: [.alice]).sealed(Array(repeating: 97, count: 50), to: [.alice])
+    let engine = try Self.engine(
+      home, people: [.alice], dyingAt: word, "/usr/bin/gpg \"$@\" | head -c \(size); exit 0")
+    #expect {
+      switch word {
+      case "--decrypt": _ = try engine.opened(sealed)
+      case "--sign": _ = try engine.signed(by: .alice)
+      default: _ = try engine.sealed(to: [.alice])
+      }
+    } throws: { error in
+      if case .incomplete = error as? EngineError { true } else { false }
+    }
+  }
+
+  @Test func `a home that gpg could not write to is not one in which a key is missing`() throws {
+    let home = try GnuPGHome()
+    let counts = "IMPORT_RES 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0"
+    let death = """
+      for word; do [ "$last" = --status-fd ] && fd=$word; last=$word; done; echo '[GNUPG:] \(counts)' > /dev/fd/$fd; exit 2
+      """
+    let engine = try Self.engine(home, people: [.alice], dyingAt: "--import", death)
+    #expect {
+      try engine.checkRecipients([Recipient(GnuPGKey.alice.fingerprint)])
+    } throws: { error in
+      if case .incomplete = error as? EngineError { true } else { false }
+    }
+  }
+
+  @Test(arguments: ["kill -KILL $$", "/usr/bin/gpg \"$@\" | head -c 700; kill -KILL $$"])
+  func `a key that a dying gpg did not list is not missing in the user's keyring`(death: String) throws {
+    let home = try GnuPGHome(secret: [.alice, .bob])
+    // Only libgpgme has this option.
+    let engine = try Self.engine(home, people: [], dyingAt: "--exit-on-status-write-error", death)
+    let keyring = UserKeyring(locations: engine.locations)
+    #expect {
+      _ = try keyring.secretKeys()
+    } throws: { error in
+      if case .incomplete = error as? EngineError { true } else { false }
+    }
+  }
+
   /// The words in the arguments of the calls that make an engine home, and the way in which gpg ends there.
   static let unfinished = [
     ("--import", "kill -KILL $$"), ("--import", "exit 0"), ("--import", "exit 2"),

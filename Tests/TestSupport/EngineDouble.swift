@@ -117,7 +117,7 @@ package final class EngineDouble: OpenPGPEngine {
     set { lock.withLock { $0 = newValue } }
   }
 
-  package func cachedPassphrases(of person: Fingerprint) throws(EngineError) -> CachedPassphrases {
+  package func cachedPassphrases(of user: Recipient) throws(EngineError) -> CachedPassphrases {
     isLocked ? .none : .all
   }
 

@@ -43,7 +43,7 @@ extension OpenPGPEngine {
   package func timeOfProtectedKey(of signer: Fingerprint) -> Duration? {
     do throws(EngineError) {
       try checkPassphrase(of: signer)
-      guard try cachedPassphrases(of: signer) == .all else { return nil }
+      guard try cachedPassphrases(of: Recipient(signer)) == .all else { return nil }
       let start = SystemClock.awake
       _ = try signMessage(Array("keytree doctor".utf8), signer: signer)
       return SystemClock.awake - start

@@ -9,7 +9,9 @@ extension Keyring {
   ///
   /// - Throws: `KeyringError.engine`, for example if the agent cannot be reached.
   package func cachedPassphrases() throws(KeyringError) -> CachedPassphrases {
-    try engineCall { engine throws(EngineError) in try engine.cachedPassphrases(of: trusted.signer) }
+    try engineCall { engine throws(EngineError) in
+      try engine.cachedPassphrases(of: policy.recipient(trusted.signer))
+    }
   }
 
   /// Returns true if the user's keys can be used now without a dialog. Uses both keys once.

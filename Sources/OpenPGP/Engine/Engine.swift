@@ -117,8 +117,9 @@ package final class Engine: OpenPGPEngine {
   }
 
   package func ownPeople() throws(EngineError) -> [Fingerprint] {
-    counter.processStarted()
-    return try UserKeyring(locations: locations).secretKeys().map(\.fingerprint)
+    let counter = counter
+    let keyring = UserKeyring(locations: locations, processStarted: { counter.processStarted() })
+    return try keyring.secretKeys().map(\.fingerprint)
   }
 
   package func with(keys: [Fingerprint: [UInt8]]) -> any OpenPGPEngine {

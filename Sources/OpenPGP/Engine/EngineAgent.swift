@@ -113,8 +113,28 @@ extension Engine {
     let socket = try gpgconf.places(home: locations.userHome).agentSocket
     let end = AgentRedirect.end(of: socket)
     let home = try home(keepingIf: \.isIntact, where: { $0.redirects(from: place, to: end) })
-    if !home.redirect.isAgentAnswering { try gpgconf.launchAgent(home: locations.userHome, socket: socket) }
+    if !home.redirect.isAgentAnswering {
+      if end == socket {
+        try gpgconf.launchAgent(home: locations.userHome, socket: socket)
+      } else {
+        // The user has redirected their home to an agent elsewhere. One that is started here would take its place.
+        try Self.requireAgent(at: end)
+      }
+    }
     return (Session(program: session.program, home: home), home === session.home)
+  }
+}
+
+extension Engine {
+  /// Checks that a socket accepts a connection.
+  ///
+  /// - Throws: `agentUnreachable` with the path of the socket.
+  private static func requireAgent(at socket: String) throws(EngineError) {
+    do throws(LocalConnection.Failure) {
+      _ = try LocalConnection(to: socket)
+    } catch {
+      throw EngineError(error, socket)
+    }
   }
 }
 

@@ -41,15 +41,26 @@ extension Engine {
     let result = unsafe gpgme_op_decrypt_result(context.pointer)
     guard code == 0 else {
       let error = unsafe Self.failure(code, result: result, header: header)
-      // libgpgme reports a gpg that has said nothing like one that found no data.
-      if error == .corrupt || error == .notEncrypted, !context.report.hasEnded {
+      switch error {
+      case .corrupt, .notEncrypted, .notARecipient:
+        if let problem = context.report.systemError { throw .incomplete(detail: problem) }
+        if context.report.hasEnded {
+          if case .notARecipient(let recipients) = error, agentHasKey(for: recipients, session) {
+            throw .incomplete(detail: "it did not find the secret key in the agent")
+          }
+          throw error
+        }
+        // libgpgme reports a gpg that has said nothing like one that found no data.
         if context.report.hasReachedContent, try isNotDecompressible(ciphertext, session) { throw .corrupt }
         throw .incomplete(detail: "it did not finish decrypting")
+      default: throw error
       }
-      throw error
     }
     // gpg may have checked the message but failed to write all of its content.
     try context.report.requireSuccess()
+    if let size = context.report.contentSize, size != sink.count {
+      throw .incomplete(detail: "it did not write the whole content")
+    }
     guard let result = unsafe result else { throw .corrupt }
     if unsafe result.pointee.legacy_cipher_nomdc != 0 { throw .message(.noIntegrityProtection) }
     if unsafe result.pointee.wrong_key_usage != 0 {
@@ -92,7 +103,10 @@ extension Engine {
     _ code: gpgme_error_t, result: gpgme_decrypt_result_t?, header: MessageHeader
   ) -> EngineError {
     let general = EngineError(code)
-    guard case .other = general else { return general }
+    guard case .other = general, Int(gpgme_err_code(code).rawValue) & SignatureStatements.systemError == 0
+    else {
+      return general
+    }
     var hasKey = false
     var recipient = unsafe result?.pointee.recipients
     while let current = unsafe recipient {
@@ -104,9 +118,10 @@ extension Engine {
     case (GPG_ERR_NO_DATA, _): return hasKey ? .corrupt : .notEncrypted
     case (GPG_ERR_DECRYPT_FAILED, _), (GPG_ERR_BAD_DATA, _), (GPG_ERR_CHECKSUM, _), (GPG_ERR_INV_PACKET, _):
       return .corrupt
-    // The agent, the card or the dialog failed; the message may be intact.
+    // The agent, the card or the dialog failed; the message may be intact. gpg takes an answer of the agent that it cannot
+    // read for an invalid S-expression.
     case (_, GPG_ERR_SOURCE_GPGAGENT), (_, GPG_ERR_SOURCE_SCD), (_, GPG_ERR_SOURCE_PINENTRY),
-      (GPG_ERR_NO_AGENT, _), (GPG_ERR_AGENT, _):
+      (GPG_ERR_NO_AGENT, _), (GPG_ERR_AGENT, _), (GPG_ERR_EOF, _), (GPG_ERR_INV_SEXP, _):
       return general
     default: return hasKey ? .corrupt : general
     }

@@ -55,6 +55,23 @@ extension Engine {
     return keys
   }
 
+  /// Returns true if the agent has a secret key that can decrypt a message. False also if the agent does not tell.
+  func agentHasKey(for recipients: [KeyID], _ session: Session) -> Bool {
+    do throws(EngineError) {
+      let keys = try connection(session).keys()
+      for (person, key) in session.home.table.keys {
+        let wanted = key.subkeys.filter { recipients.contains($0.keyID) && $0.canEncrypt }.map(\.fingerprint)
+        guard !wanted.isEmpty else { continue }
+        let own = try keygrips(of: person, in: session).filter { wanted.contains($0.subkey) }
+        if own.contains(where: { part in keys.contains { $0.keygrip == part.grip } }) { return true }
+      }
+      return false
+    } catch {
+      // gpg's answer is all that is known.
+      return false
+    }
+  }
+
   /// The time to wait for another prompt, in seconds. It is longer than a passphrase dialog usually stays open.
   private static let patience = 600.0
 
@@ -81,20 +98,36 @@ extension Engine {
     }
   }
 
-  package func cachedPassphrases(of person: Fingerprint) throws(EngineError) -> CachedPassphrases {
+  package func cachedPassphrases(of user: Recipient) throws(EngineError) -> CachedPassphrases {
     try withAgent { session throws(EngineError) in
-      guard let key = session.home.table.keys[person] else { throw .unusableKey(person, .missing) }
-      let now = Self.now
-      let used = [KeyUse.encrypt, .sign].compactMap { key.subkey(for: $0, at: now)?.fingerprint }
       let agentKeys = try connection(session).keys()
+      let used = try usedKeys(of: user, in: session)
       var (cached, missing): (Set<Fingerprint>, Int) = ([], 0)
-      for part in try keygrips(of: person, in: session) where used.contains(part.subkey) {
+      for part in try keygrips(of: user.person, in: session) where used.contains(part.subkey) {
         guard let key = agentKeys.first(where: { $0.keygrip == part.grip }), key.protection == .passphrase
         else { continue }
         if key.isCached { cached.insert(part.subkey) } else { missing += 1 }
       }
       return missing == 0 ? .all : cached.isEmpty ? .none : .some(keys: cached)
     }
+  }
+
+  /// Returns the subkeys with which a user decrypts and signs.
+  private func usedKeys(of user: Recipient, in session: Session) throws(EngineError) -> Set<Fingerprint> {
+    guard let key = session.home.table.keys[user.person] else { throw .unusableKey(user.person, .missing) }
+    let now = Self.now
+    let signing: Fingerprint?
+    do throws(EngineError) {
+      signing = try signingKey(of: user.person, in: session) ?? key.subkey(for: .sign, at: now)?.fingerprint
+    } catch {
+      // Without a key that can sign here, signing needs no passphrase.
+      guard case .unusableKey = error else { throw error }
+      signing = nil
+    }
+    let decrypting =
+      user.subkeys.isEmpty
+      ? key.subkey(for: .encrypt, at: now).map { [$0.fingerprint] } ?? [] : user.subkeys
+    return Set(decrypting + (signing.map { [$0] } ?? []))
   }
 
   package func forgetPassphrases() throws(EngineError) {

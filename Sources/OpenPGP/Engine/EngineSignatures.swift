@@ -17,7 +17,9 @@ extension Engine {
     return try withSigner(signer) { session, signer, isNamed throws(EngineError) in
       let message = try sign(content, as: .message, signer: signer, isNamed: isNamed, session: session)
       // Another configuration may have changed the form, for example by compression. Such a message is not stored.
-      if let message, SignedMessage(message)?.content != content { throw .corrupt }
+      if let message, SignedMessage(message)?.content != content {
+        throw .incomplete(detail: "it did not write the signed message in the expected form")
+      }
       return message
     }
   }

@@ -54,10 +54,17 @@ extension Engine {
     throw .unusableKey(signer.person, .noSecretKey)
   }
 
+  /// Returns the subkey with which a person signs; nil if gpg selects it.
+  ///
+  /// - Throws: `unusableKey` if there is none.
+  func signingKey(of person: Fingerprint, in session: Session) throws(EngineError) -> Fingerprint? {
+    try signer(person, in: session).signer.key
+  }
+
   /// Returns the signer for a person, and true if it is the default of the home.
   private func signer(
     _ person: Fingerprint, in session: Session
-  ) throws(EngineError) -> (DefaultSigner, isDefault: Bool) {
+  ) throws(EngineError) -> (signer: DefaultSigner, isDefault: Bool) {
     if let current = session.home.defaultSigner, current.person == person, isUsable(current, session) {
       return (current, true)
     }
@@ -101,8 +108,11 @@ extension Engine {
     let stamp = DefaultSigner.stamp(ofHome: userHome)
     // As in `UserKeyring`, a listing does not prompt.
     let context = try Context(program: session.program, home: locations.userHome, interaction: .pinentry)
-    counter.processStarted()
-    let secret = try context.keys(matching: person.text, secretOnly: true).first { $0.fingerprint == person }
+    func keys(secretOnly: Bool) throws(EngineError) -> [PublicKey] {
+      try context.keys(
+        matching: person.text, secretOnly: secretOnly, processStarted: { counter.processStarted() })
+    }
+    let secret = try keys(secretOnly: true).first { $0.fingerprint == person }
     let now = Self.now
     let valid = (key.subkeys.dropFirst() + key.subkeys.prefix(1)).filter {
       key.problem(of: $0, for: .sign, at: now) == nil
@@ -113,8 +123,7 @@ extension Engine {
     guard let secret, secret.subkeys.contains(where: { $0.secret != .elsewhere }) else {
       // The agent may have a secret key that the keyring does not list, such as one that is forwarded. A restricted socket
       // does not tell which secret keys there are. gpg selects one then, unless the keyring revokes one of them.
-      counter.processStarted()
-      let own = try context.keys(matching: person.text, secretOnly: false).first { $0.fingerprint == person }
+      let own = try keys(secretOnly: false).first { $0.fingerprint == person }
       guard let own, own.hasRevocation, !isRevokedHere else { return signer(nil) }
       return signer(try Self.unrevoked(valid, by: own, of: key).fingerprint)
     }

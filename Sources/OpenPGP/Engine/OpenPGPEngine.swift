@@ -49,12 +49,12 @@ package protocol OpenPGPEngine: Sendable {
   /// - Throws: `unusableKey` with `noPassphrase`, `onCard` or `noSecretKey`; `restrictedAgent`; an engine error.
   func checkPassphrase(of person: Fingerprint) throws(EngineError)
 
-  /// Returns whether the agent has cached the passphrases of the keys with which a person decrypts and signs. Starts no
+  /// Returns whether the agent has cached the passphrases of the keys with which a user decrypts and signs. Starts no
   /// dialog.
   ///
-  /// - Parameter person: The primary fingerprint of a key of this user.
+  /// - Parameter user: A key of this user, and the subkeys that items are encrypted to.
   /// - Throws: `unusableKey` with `missing`; `restrictedAgent`; `agentUnreachable`; an engine error.
-  func cachedPassphrases(of person: Fingerprint) throws(EngineError) -> CachedPassphrases
+  func cachedPassphrases(of user: Recipient) throws(EngineError) -> CachedPassphrases
 
   /// Makes the agent forget all cached passphrases: it tries the last passphrase for every key.
   ///

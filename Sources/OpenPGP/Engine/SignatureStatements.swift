@@ -53,7 +53,7 @@ struct SignatureStatements {
   /// The code of a missing key, `GPG_ERR_NO_PUBKEY`.
   private static let missingKey = 9
   /// The flag of codes that stand for a number of `errno(3)`, `GPG_ERR_SYSTEM_ERROR`.
-  private static let systemError = 1 << 15
+  static let systemError = 1 << 15
 
   /// Returns the facts about the signatures.
   ///

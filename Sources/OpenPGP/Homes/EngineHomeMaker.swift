@@ -181,10 +181,10 @@ struct EngineHomeMaker: Sendable {
     }
     // This also makes an empty keybox, if there are no keys.
     var listed = try tools.keys(home: path)
-    // A damaged file may have kept gpg from reading the files after it.
+    // A damaged file may have kept gpg from reading the files after it, or gpg could not write to the home.
     let present = Set(listed.map(\.fingerprint))
     let missing = ordered.filter { !present.contains($0.key) }
-    if !missing.isEmpty, missing.count < ordered.count || ordered.count > 1 {
+    if !missing.isEmpty {
       imported += try tools.importKeys(eachOf: missing.map(\.value), home: path)
       listed = try tools.keys(home: path)
     }

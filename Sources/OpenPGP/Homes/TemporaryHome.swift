@@ -60,8 +60,9 @@ package struct TemporaryHome: Sendable {
     try self.init(prefix: "\(base)/.\(name)-", searchPath: searchPath)
     hasAgent = false
     do throws(EngineError) {
-      // If the clock is behind, gpg would otherwise find no key in a file.
-      let lines = ["no-autostart", "ignore-time-conflict", "ignore-valid-from"] + options
+      // If the clock is behind, gpg would otherwise find no key in a file. Only one gpg at a time uses the home, so it
+      // needs no locks: gpg 2.2 tries forever to remove the file with which it prepares a lock.
+      let lines = ["no-autostart", "lock-never", "ignore-time-conflict", "ignore-valid-from"] + options
       try SmallFile.write(Array(lines.map { "\($0)\n" }.joined().utf8), to: home + "/gpg.conf")
     } catch {
       remove()

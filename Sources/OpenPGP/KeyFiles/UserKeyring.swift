@@ -4,11 +4,16 @@ package import KeyringModel
 /// The user's own GnuPG home. It is only read, to find and export keys.
 package struct UserKeyring: Sendable {
   private let locations: EngineLocations
+  private let processStarted: @Sendable () -> Void
 
   /// Creates access to the user's keyring; nothing is started before the first call.
   ///
-  /// - Parameter locations: The user's home and the search path.
-  package init(locations: EngineLocations) { self.locations = locations }
+  /// - Parameters:
+  ///   - locations: The user's home and the search path.
+  ///   - processStarted: Called for each process that lists keys.
+  package init(locations: EngineLocations, processStarted: @escaping @Sendable () -> Void = {}) {
+    (self.locations, self.processStarted) = (locations, processStarted)
+  }
 
   /// Lists the keys whose secret keys are with the user's agent or on a card.
   ///
@@ -17,7 +22,8 @@ package struct UserKeyring: Sendable {
   package func secretKeys() throws(EngineError) -> [PublicKey] {
     // A listing does not prompt. `.never` sets an option of the agent; if its restricted socket refuses that option,
     // gpg lists no keys.
-    try context(interaction: .pinentry).keys(matching: nil, secretOnly: true)
+    try context(interaction: .pinentry).wholeKeys(
+      matching: nil, secretOnly: true, processStarted: processStarted)
   }
 
   /// Finds the user's secret keys as gpg does: by a fingerprint or id with or without `0x`, a user id, or a part of one.
@@ -26,7 +32,8 @@ package struct UserKeyring: Sendable {
   /// - Returns: The keys in GnuPG's order.
   /// - Throws: An engine error.
   package func secretKeys(named name: String) throws(EngineError) -> [PublicKey] {
-    try context(interaction: .pinentry).keys(matching: name, secretOnly: true)
+    try context(interaction: .pinentry).wholeKeys(
+      matching: name, secretOnly: true, processStarted: processStarted)
   }
 
   /// Returns the subkeys and primary keys whose secret parts can be used on this machine, by the fingerprint of the
@@ -47,7 +54,7 @@ package struct UserKeyring: Sendable {
   /// - Returns: The keys in GnuPG's order.
   /// - Throws: An engine error.
   func publicKeys() throws(EngineError) -> [PublicKey] {
-    try context().keys(matching: nil, secretOnly: false)
+    try context().wholeKeys(matching: nil, secretOnly: false, processStarted: processStarted)
   }
 
   /// Imports keys. For temporary homes only.
@@ -69,7 +76,10 @@ package struct UserKeyring: Sendable {
   /// - Returns: The key with exactly that fingerprint; nil if there is none.
   /// - Throws: An engine error.
   package func publicKey(_ fingerprint: Fingerprint) throws(EngineError) -> PublicKey? {
-    try context().keys(matching: fingerprint.text, secretOnly: false).first { $0.fingerprint == fingerprint }
+    try context().wholeKeys(matching: fingerprint.text, secretOnly: false, processStarted: processStarted)
+      .first {
+        $0.fingerprint == fingerprint
+      }
   }
 
   /// Exports a public key in its minimal form: without the signatures of others, and with subkeys that have expired or

@@ -34,8 +34,7 @@ struct EngineTools {
   /// - Throws: The error of libgpgme.
   func keys(home: String) throws(EngineError) -> [PublicKey] {
     let context = try Context(program: program, home: home, interaction: .never)
-    processStarted()
-    return try context.keys(matching: nil, secretOnly: false)
+    return try context.keys(matching: nil, secretOnly: false, processStarted: processStarted)
   }
 
   /// Returns a key object.

@@ -9,20 +9,26 @@ extension Context {
   /// - Parameters:
   ///   - pattern: The search pattern for GnuPG; nil for every key.
   ///   - secretOnly: True to list only keys with a secret key.
+  ///   - processStarted: Called for each process that is started.
   /// - Returns: The keys in GnuPG's order. A key with an unknown form of fingerprint is left out, because a policy
   ///   could not name it.
   /// - Throws: The error of libgpgme; `incomplete` if gpg does not list the revocations. If no key is found, the list
   ///   is empty and there is no error.
-  func keys(matching pattern: String?, secretOnly: Bool) throws(EngineError) -> [PublicKey] {
+  func keys(
+    matching pattern: String?, secretOnly: Bool, processStarted: () -> Void
+  ) throws(EngineError) -> [PublicKey] {
     var keys: [PublicKey] = []
+    processStarted()
     try unsafe forEachKey(matching: pattern, secretOnly: secretOnly) { key in
       if let facts = unsafe PublicKey(key) { keys.append(facts) }
     }
-    return try withRevocations(keys)
+    return try withRevocations(keys, processStarted)
   }
 
   /// Returns listed keys with the reasons and times of their revocations.
-  private func withRevocations(_ keys: [PublicKey]) throws(EngineError) -> [PublicKey] {
+  private func withRevocations(
+    _ keys: [PublicKey], _ processStarted: () -> Void
+  ) throws(EngineError) -> [PublicKey] {
     let revoked = keys.filter(\.hasRevocation)
     if revoked.isEmpty { return keys }
     let options =
@@ -32,6 +38,7 @@ extension Context {
       ]
     // A command line has a limited length. Without names gpg lists all keys.
     let names = revoked.count <= Self.nameLimit ? ["--"] + revoked.map(\.fingerprint.text) : []
+    processStarted()
     let output = try ProgramCall.run(program.path, options + names)
     guard let completed = RevocationListing(output)?.completing(keys) else {
       throw .incomplete(detail: "it did not list the revocations of all keys")

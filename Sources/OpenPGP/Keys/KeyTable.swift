@@ -99,7 +99,7 @@ struct KeyTable: Sendable, Equatable {
   /// - Parameters:
   ///   - recipients: The people.
   ///   - time: The time of use.
-  /// - Returns: The subkeys in the order of the people.
+  /// - Returns: The subkeys in the order of the people, each once.
   /// - Throws: `unusableKey` for the first person that cannot be encrypted to. Also for one whose subkey is to be
   ///   selected here and whose key shares an encryption subkey with another key.
   func encryptionSubkeys(
@@ -118,7 +118,7 @@ struct KeyTable: Sendable, Equatable {
         if let problem = key.problem(of: subkey, for: .encrypt, at: time) {
           throw .unusableKey(person, problem)
         }
-        found.append(subkey)
+        if !found.contains(where: { $0.fingerprint == name }) { found.append(subkey) }
       }
     }
     return found

@@ -10,7 +10,7 @@ enum SealedMessageCheck {
   ///   - people: The primary fingerprints of the same people.
   ///   - table: The keys of these people, used to explain a failure.
   /// - Throws: `wrongRecipients` when the message is not encrypted to exactly these subkeys, or is not a binary,
-  ///   integrity-protected message for public keys only.
+  ///   integrity-protected message for public keys only; `incomplete` when its end is missing.
   static func check(
     _ bytes: [UInt8], expected: [KeyID], people: [Fingerprint], table: KeyTable
   ) throws(EngineError) {
@@ -21,6 +21,9 @@ enum SealedMessageCheck {
         try unsafe MessageHeader.parse(bytes, limit: .max).recipients
       }
     } catch {
+      if error == .truncated || error == .empty {
+        throw .incomplete(detail: "it did not write the whole message")
+      }
       throw .wrongRecipients(expected: expected.sorted(), found: [], hint: hint(for: error))
     }
     guard found.sorted() != expected.sorted() else { return }

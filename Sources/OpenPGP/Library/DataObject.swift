@@ -104,6 +104,9 @@ final class SecretSink {
   /// - Parameter limit: The maximum number of bytes.
   init(limit: Int) { self.limit = limit }
 
+  /// The number of bytes that gpg has written.
+  var count: Int { bytes.count }
+
   /// Returns the content and empties the sink.
   ///
   /// - Returns: The plaintext.

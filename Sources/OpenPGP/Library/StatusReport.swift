@@ -18,7 +18,12 @@ final class StatusReport {
   private(set) var imported: [Fingerprint] = []
   /// The counts at the end of an import; nil if it has not ended.
   private(set) var importCounts: ImportCounts?
+  /// The first report of an error of the system, such as a full disk; nil if there is none.
+  private(set) var systemError: String?
+  /// The size of the content that gpg has decrypted, if the message states it and gpg does not convert the content.
+  private(set) var contentSize: Int?
   private var failure: String?
+  private var isBinary = false
   private var hasBegunDecrypting = false
   private let cancellation: Cancellation?
 
@@ -35,6 +40,7 @@ final class StatusReport {
   func read(_ keyword: String, _ arguments: String) {
     let words = [Substring(keyword)] + arguments.split(separator: " ", omittingEmptySubsequences: false)
     statements.read(words)
+    if Self.isSystemError(words) { systemError = systemError ?? words.joined(separator: " ") }
     switch keyword {
     case "END_ENCRYPTION", "END_DECRYPTION", "NODATA": hasEnded = true
     case "BEGIN_DECRYPTION":
@@ -43,6 +49,9 @@ final class StatusReport {
     case "DECRYPTION_INFO": hasReachedContent = true
     // No message that is given to gpg can be decrypted with a passphrase, so this is about its content.
     case "NEED_PASSPHRASE_SYM": hasNestedMessage = true
+    // The format of the content, and its size unless it is in parts.
+    case "PLAINTEXT": isBinary = words[1] == "62"
+    case "PLAINTEXT_LENGTH": if isBinary { contentSize = Int(words[1]) }
     case "IMPORT_OK": if words.count > 2, let key = Fingerprint(String(words[2])) { imported.append(key) }
     case "IMPORT_RES": importCounts = ImportCounts(words.dropFirst())
     // gpg reports `gpg-exit` if it ends with an error that it has not reported otherwise.
@@ -52,6 +61,13 @@ final class StatusReport {
     case "PINENTRY_LAUNCHED": cancellation?.dialogStarted(arguments)
     default: break
     }
+  }
+
+  /// Returns true for a report of an error that is not about keys or messages: its code is that of an `errno(3)`.
+  private static func isSystemError(_ words: [Substring]) -> Bool {
+    guard ["ERROR", "FAILURE"].contains(words[0]), words.count > 2 else { return false }
+    // Some versions write the name of the code after it.
+    return Int(words[2].prefix(while: \.isNumber)).map { $0 & SignatureStatements.systemError != 0 } ?? false
   }
 
   /// Checks that gpg has completed an operation that libgpgme reports as successful.

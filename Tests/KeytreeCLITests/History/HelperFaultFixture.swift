@@ -266,7 +266,10 @@ final class HelperFaultFixture {
     if outcome.status == 0 { results.succeeded += 1 } else { results.failed += 1 }
     let comment = Comment(rawValue: "\(point): exit \(outcome.status): \(outcome.text)\(outcome.errors)")
     let said = outcome.text + outcome.errors
-    let isRefused = ["refused items/", "not signed", "damaged", "contains no key", "was removed"].contains {
+    let isRefused = [
+      "refused items/", "not signed", "damaged", "contains no key", "was removed", "none of these keys",
+      "binding mismatch",
+    ].contains {
       said.contains($0)
     }
     if isRefused { results.refused += 1 }
