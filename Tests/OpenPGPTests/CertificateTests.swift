@@ -205,6 +205,40 @@ import Testing
     }
   }
 
+  // MARK: Several revocations
+
+  /// Returns dave's key with a revocation of the first signing subkey as superseded.
+  private func superseded(at time: String) throws -> [UInt8] {
+    let home = try GnuPGHome()
+    let silent = ["--pinentry-mode", "loopback", "--passphrase", ""]
+    try home.run(["--import"], input: GnuPGKey.file("dave.renewed.secret"))
+    try home.run(
+      silent + ["--faked-system-time", time, "--command-fd", "0", "--edit-key", Self.dave.text],
+      input: Array("key 2\nrevkey\ny\n2\n\ny\nsave\n".utf8))
+    return try home.run(["--armor", "--export", Self.dave.text])
+  }
+
+  @Test(arguments: [true, false], [true, false])
+  func `a revocation as compromised decides, also if the other one has the same time or is newer`(
+    isNewer: Bool, isCompromisedFirst: Bool
+  ) throws {
+    let home = try GnuPGHome()
+    let other = isNewer ? try superseded(at: "20240701T000000") : GnuPGKey.file("dave.superseded")
+    let compromised = GnuPGKey.file("dave.compromised")
+    let files = isCompromisedFirst ? [compromised, other] : [other, compromised]
+    func reason(_ key: PublicKey?) -> KeyRevocation.Reason? {
+      key?.subkeys.first { $0.fingerprint == GnuPGKey.davesSubkeys.first }?.revocation?.reason
+    }
+    #expect(reason(try KeyFile(reading: [other], locations: home.locations).key) == .superseded)
+    let merged = try KeyFile(reading: files, locations: home.locations)
+    #expect(reason(merged.key) == .compromised)
+    for file in [merged.bytes, files[0] + [UInt8(ascii: "\n")] + files[1]] {
+      let engine = Engine(
+        locations: home.locations, keyringID: "test", keys: [Self.dave: file], interaction: .never)
+      #expect(reason(try engine.publicKeys().first) == .compromised)
+    }
+  }
+
   // MARK: Subkeys of other people
 
   @Test func `an engine refuses a key with the primary key of another person before GnuPG reads it`() throws {

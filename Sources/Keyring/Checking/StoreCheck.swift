@@ -139,7 +139,9 @@ struct StoreCheck {
           findings.append(Finding(StoreLayout.keyFile(fingerprint), .key(fingerprint, .cannotSign)))
         }
       } catch {
-        guard case .unusableKey(let fingerprint, let problem) = error else { throw .engine(error, nil) }
+        guard case .unusableKey(let fingerprint, let problem) = error else {
+          throw keyring.policy.error(error)
+        }
         if case .fromFuture = problem {
           // The clock is one problem, however many keys show it.
           if isClockBehind { continue }

@@ -10,7 +10,7 @@ extension Reencryption {
     let needsEncryption: Bool
     /// True if a member of the group cannot decrypt the item yet.
     let lacksReaders: Bool
-    /// True if somebody who is not a member of the group can decrypt the item.
+    /// True if a key outside the group can decrypt the item.
     let hasOtherReaders: Bool
     /// True if the signer is a member of the group, and the signature is valid by the new key files.
     let isSigned: Bool

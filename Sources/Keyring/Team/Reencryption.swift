@@ -64,7 +64,7 @@ struct Reencryption: Sendable {
       do throws(KeyringError) {
         candidates.append((try keyring.storedItem(of: copy).verified, copy))
       } catch {
-        // Nobody can read a copy whose encrypted file is missing. `check` reports it.
+        // A copy whose encrypted file is missing has no readers. `check` reports it.
         if case .itemDamaged(_, .missing) = error { continue }
         // It was resolved just now.
         guard error == .itemNotFound else { throw error }
@@ -124,8 +124,8 @@ struct Reencryption: Sendable {
     }
   }
 
-  /// Returns the records that the new key file of their signer makes invalid: it revokes the subkey that signed, for a
-  /// reason that counts at any time, or from before the signature on.
+  /// Returns the records whose signatures are not valid with the new key file of their signer, for example because it
+  /// revokes the subkey that signed.
   private func invalidated(_ records: [VerifiedRecord]) throws(KeyringError) -> Set<[UInt8]> {
     let changed = records.filter { record in
       successor.trusted.keys[record.signer].map { $0 != keyring.trusted.keys[record.signer] } ?? false

@@ -55,11 +55,8 @@ extension Keyring {
     do throws(KeyringError) {
       report = try runQuietly(check)
     } catch {
-      // If the key file of a person is damaged, nothing of theirs can be judged. The finding about the file says why.
-      guard case .team(.unreadableKey(let person, _, _)) = error,
-        keyFiles.contains(where: { $0.path == StoreLayout.keyFile(person) })
-      else { throw error }
-      return StoreVerification(findings: keyFiles)
+      guard let findings = Self.findings(about: error, besides: keyFiles) else { throw error }
+      return StoreVerification(findings: findings)
     }
     var result = StoreVerification()
     result.items = report.items
@@ -93,6 +90,21 @@ extension Keyring {
     return found.filter { item in
       blocked.contains(item.expected) && item.readers.allSatisfy { !(owners[$0] ?? []).isEmpty }
     }.map(\.finding)
+  }
+
+  /// Returns the findings about key files that prevent GnuPG from judging anything; nil for another error.
+  private static func findings(about error: KeyringError, besides keyFiles: [Finding]) -> [Finding]? {
+    func isKnown(_ person: Fingerprint) -> Bool {
+      keyFiles.contains { $0.path == StoreLayout.keyFile(person) }
+    }
+    switch error {
+    // If the key file of a person is damaged, nothing of theirs can be judged. The finding about the file says why.
+    case .team(.unreadableKey(let person, _, _)): return isKnown(person) ? keyFiles : nil
+    case .policyNotTrusted(.foreignSubkey(let foreign)), .engine(.foreignSubkey(let foreign), _):
+      if isKnown(foreign.person) { return keyFiles }
+      return keyFiles + [Finding(StoreLayout.keyFile(foreign.person), .policy(.foreignSubkey(foreign)))]
+    default: return nil
+    }
   }
 
   /// Runs a check until no other process writes. While one writes, a finding may describe a state that never existed.

@@ -31,11 +31,11 @@ package final class VerificationWorkspace: Sendable {
     } catch {
       throw .engine(error, nil)
     }
-    var nobody = host
-    nobody.gnupgHome = home.home
-    nobody.engineBase = home.runtimeFolder + "/keytree"
-    nobody.interaction = .never
-    self.host = nobody
+    var separate = host
+    separate.gnupgHome = home.home
+    separate.engineBase = home.runtimeFolder + "/keytree"
+    separate.interaction = .never
+    self.host = separate
     self.standIn = standIn
   }
 

@@ -170,7 +170,7 @@ package final class Engine: OpenPGPEngine {
     throw .unsafeEngine(path: maker.path, reason: "other programs keep changing it")
   }
 
-  /// Prepares the home only. Once the home is made, this starts no process.
+  /// Prepares the home only. Once the home is made, this starts no process, unless GnuPG could not read all keys.
   ///
   /// - Parameters:
   ///   - isUsable: Returns true if a home that was loaded before can still be used.

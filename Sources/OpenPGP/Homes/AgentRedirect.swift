@@ -23,7 +23,8 @@ struct AgentRedirect: Sendable, Equatable {
   /// The present state; nil if the file or the socket does not exist.
   ///
   /// An agent that starts makes a new socket, unless a program such as systemd makes the socket for it. If the state is
-  /// the same before and after an operation, no agent has made this socket in between, and nobody has written the file.
+  /// the same before and after an operation, no agent has made this socket in between, and no program has written the
+  /// file.
   var state: State? {
     do throws(FileError) {
       guard let socket else { return nil }

@@ -43,14 +43,15 @@ struct EngineHomeMaker: Sendable {
   /// The path of the home.
   var path: String { "\(locations.runtimeBase)/\(name)" }
 
-  /// Loads the home, and makes it if it does not exist or differs from what was written. If several processes need it
-  /// at once, one makes it and the others wait. If the disk is full, the home is made in memory.
+  /// Loads the home, and makes it if it does not exist, differs from what was written, or was made by a GnuPG that could
+  /// not read all keys. If several processes need it at once, one makes it and the others wait. If the disk is full, the
+  /// home is made in memory.
   ///
   /// - Parameters:
   ///   - isCurrent: Returns false for a home that is intact but has to be made again, because the machine has changed.
   ///   - tools: Returns the tools that run GnuPG. Called only if the home has to be made.
   /// - Returns: The home, locked against removal.
-  /// - Throws: `unsafeEngine` for the folder; an engine error.
+  /// - Throws: `unsafeEngine` for the folder; `foreignSubkey` if a key has the primary key of another one; an engine error.
   func home(
     where isCurrent: (EngineHome) -> Bool = { _ in true }, tools: () throws(EngineError) -> EngineTools
   ) throws(EngineError) -> EngineHome {
@@ -176,8 +177,10 @@ struct EngineHomeMaker: Sendable {
     }
     let ordered = keys.sorted { $0.key < $1.key }
     var imported: [Fingerprint] = []
+    let first = ordered.flatMap { RevocationPackets.withoutSoftRevocations(in: [$0.value]) }
+    if !first.isEmpty { imported = try tools.importKeys(first, home: path) }
     if !ordered.isEmpty {
-      imported = try tools.importKeys(ordered.flatMap { $0.value + [UInt8(ascii: "\n")] }, home: path)
+      imported += try tools.importKeys(ordered.flatMap { $0.value + [UInt8(ascii: "\n")] }, home: path)
     }
     // This also makes an empty keybox, if there are no keys.
     var listed = try tools.keys(home: path)

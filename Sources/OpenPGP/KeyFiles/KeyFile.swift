@@ -94,7 +94,8 @@ package struct KeyFile: Sendable {
       let user = UserKeyring(
         locations: EngineLocations(
           userHome: home.home, runtimeBase: home.runtimeFolder, searchPath: locations.searchPath))
-      for bytes in files { try user.importKeys(bytes) }
+      let first = RevocationPackets.withoutSoftRevocations(in: files)
+      for bytes in first.isEmpty ? files : [first] + files { try user.importKeys(bytes) }
       var found: [KeyFile] = []
       for key in try user.publicKeys() {
         let bytes = try user.export(key.fingerprint)

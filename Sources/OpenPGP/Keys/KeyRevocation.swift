@@ -8,7 +8,7 @@ public struct KeyRevocation: Sendable, Equatable {
     case unspecified = 0
     /// Another key replaces this one.
     case superseded = 1
-    /// Somebody else may have the secret key.
+    /// Another person may have the secret key.
     case compromised = 2
     /// The key is no longer used.
     case retired = 3
@@ -33,7 +33,9 @@ public struct KeyRevocation: Sendable, Equatable {
 
   /// True if the signatures of the key are not valid at any time, because anyone may have made them. Otherwise those
   /// from before the revocation stay valid.
-  public var isHard: Bool {
+  public var isHard: Bool { Self.isHard(reason) }
+
+  static func isHard(_ reason: Reason?) -> Bool {
     switch reason {
     case .superseded, .retired, .userIDInvalid: false
     case .unspecified, .compromised, nil: true

@@ -14,7 +14,7 @@ extension PublicKey {
   ///
   /// GnuPG does not do this: it reports that the key has expired or is revoked now, whatever the times and the reason
   /// are. The result does not depend on the clock. A signature stays valid when its key expires or is superseded later,
-  /// and is never valid if somebody else may have the secret key (RFC 9580, 5.2.3.31). The time of a signature is the
+  /// and is never valid if another person may have the secret key (RFC 9580, 5.2.3.31). The time of a signature is the
   /// claim of its signer.
   ///
   /// - Parameters:

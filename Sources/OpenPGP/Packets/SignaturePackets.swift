@@ -51,7 +51,7 @@ enum SignaturePackets {
     // Two areas of subpackets, and two bytes of the digest.
     for _ in 0..<2 {
       guard let length = number(&rest), length <= rest.count else { return false }
-      guard areSubpackets(rest.prefix(length)) else { return false }
+      guard subpackets(in: rest.prefix(length)) != nil else { return false }
       rest = rest.dropFirst(length)
     }
     guard number(&rest) != nil else { return false }
@@ -72,24 +72,31 @@ enum SignaturePackets {
     }
   }
 
-  private static func areSubpackets(_ area: ArraySlice<UInt8>) -> Bool {
+  /// Returns the subpackets in an area of a signature, each with its type (RFC 9580, 5.2.3.7).
+  ///
+  /// - Parameter area: The hashed or the other area, without its length.
+  /// - Returns: nil if the subpackets do not fill the area exactly.
+  static func subpackets(in area: ArraySlice<UInt8>) -> [(type: UInt8, body: ArraySlice<UInt8>)]? {
     var rest = area
+    var found: [(type: UInt8, body: ArraySlice<UInt8>)] = []
     while let first = rest.popFirst() {
       var length = Int(first)
       if first == 255 {
-        guard let high = number(&rest), let low = number(&rest) else { return false }
+        guard let high = number(&rest), let low = number(&rest) else { return nil }
         length = high << 16 | low
       } else if first >= 192 {
-        guard let second = rest.popFirst() else { return false }
+        guard let second = rest.popFirst() else { return nil }
         length = (Int(first) - 192) << 8 + Int(second) + 192
       }
-      guard length > 0, length <= rest.count else { return false }
+      guard length > 0, length <= rest.count, let type = rest.first else { return nil }
+      // The first bit says that a program must know the type.
+      found.append((type & 0x7F, rest.prefix(length).dropFirst()))
       rest = rest.dropFirst(length)
     }
-    return true
+    return found
   }
 
-  private static func number(_ rest: inout ArraySlice<UInt8>) -> Int? {
+  static func number(_ rest: inout ArraySlice<UInt8>) -> Int? {
     guard let high = rest.popFirst(), let low = rest.popFirst() else { return nil }
     return Int(high) << 8 | Int(low)
   }

@@ -155,4 +155,32 @@ import Testing
     #expect(try content(.alice) == good)
     try team.succeed(.alice, "check")
   }
+
+  // MARK: Verifying
+
+  @Test(arguments: ["replaced", "damaged"])
+  func `verify of an older commit with a bad key file has a finding about the file`(kind: String) throws {
+    try team.welcome(.carol)
+    let good = try content(.alice)
+    let store = try #require(team.worlds[.alice]).store
+    let git = ["-C", store, "-c", "user.name=M", "-c", "user.email=m@example.org"]
+    // Alice has signed the policy and the item.
+    let person = kind == "replaced" ? Self.carol : GnuPGKey.alice.fingerprint
+    let path = "\(store)/keys/\(person.text).asc"
+    let before = try Data(contentsOf: URL(fileURLWithPath: path))
+    let bad =
+      kind == "replaced" ? try Data(contentsOf: URL(fileURLWithPath: Self.borrowed)) : good.prefix(300)
+    try bad.write(to: URL(fileURLWithPath: path))
+    try GnuPGTool.run("git", git + ["commit", "-q", "-a", "-m", "x"])
+    try before.write(to: URL(fileURLWithPath: path))
+    try GnuPGTool.run("git", git + ["commit", "-q", "-a", "-m", "y"])
+    for words in [["verify"], ["verify", "--at", "HEAD"]] {
+      let result = team.run(.alice, words)
+      #expect(result.code == .done, "\(words): \(result.code) \(result.text) \(result.talk)")
+    }
+    let result = team.run(.alice, ["verify", "--at", "HEAD~1"])
+    #expect(result.code == .failedChecks, "\(result.code) \(result.text) \(result.talk)")
+    let line = "keys/\(person.text).asc: this is not the key file that the policy names"
+    #expect(result.text.contains(line), "\(result.text) \(result.talk)")
+  }
 }
