@@ -71,8 +71,8 @@ package struct PastItem {
 
   /// Verifies the item and every record that led to it, and decrypts it.
   ///
-  /// - Throws: `KeyringError` with `itemDamaged` if the commit lacks a file or no current member of the group signed
-  ///   the record, with `bindingMismatch` if the name does not lead to the item, and with the other errors of reading
+  /// - Throws: `KeyringError` with `itemDamaged` if the commit lacks a file or no member of the group, then or now, has
+  ///   signed the record, with `bindingMismatch` if the name does not lead to the item, and with the other errors of reading
   ///   an item; `GitError`.
   package func secret(in keyring: Keyring) throws -> SecretBytes {
     let item = try store.item(at: record.path, in: keyring)

@@ -5,6 +5,8 @@ package import Secrets
 /// A version of an item from the history: a verified record and an encrypted file.
 package struct HistoricalItem: Sendable {
   fileprivate let item: StoredItem
+  /// The keyring with the earlier policy by which alone the version is valid; nil if the accepted one accepts it.
+  fileprivate let judge: Keyring?
 
   /// The verified record.
   package var record: ItemRecord { item.record }
@@ -17,15 +19,16 @@ extension Keyring {
   ///   - file: The bytes of its record.
   ///   - message: The bytes of its encrypted file; nil if the history has none.
   ///   - path: The path at which it was stored.
-  /// - Throws: `KeyringError.itemDamaged`, also for a record whose signer is not in the item's group today;
+  ///   - isPast: True if this keyring has an earlier policy than the accepted one.
+  /// - Throws: `KeyringError.itemDamaged`, with `badSignature` for a record whose signer is not in the item's group;
   ///   `.bindingMismatch`, `.engine`.
   package func historicalItem(
-    _ file: [UInt8], message: [UInt8]?, at path: ItemPath
+    _ file: [UInt8], message: [UInt8]?, at path: ItemPath, isPast: Bool = false
   ) throws(KeyringError) -> HistoricalItem {
     guard let item = try ItemReader(keyring: self).stored(file, message, at: path, isLocal: false) else {
       throw .itemNotFound
     }
-    return HistoricalItem(item: item)
+    return HistoricalItem(item: item, judge: isPast ? self : nil)
   }
 
   /// Decrypts the secret of a version from the history.
@@ -37,7 +40,7 @@ extension Keyring {
   package func secret(
     of past: HistoricalItem, matching query: Query? = nil
   ) throws(KeyringError) -> SecretBytes {
-    let reader = ItemReader(keyring: self)
+    let reader = ItemReader(keyring: past.judge ?? self)
     return try reader.secret(of: try reader.requireConditions(of: query, on: past.item))
   }
 
@@ -55,8 +58,9 @@ extension Keyring {
 
   /// Restores deleted items in one transaction, with their ids, attributes and secrets.
   ///
-  /// An item whose file is not encrypted to exactly the current members of its group is re-encrypted. Any other item
-  /// is restored without a secret key and with its signed record.
+  /// An item whose file is not encrypted to exactly the current members of its group is re-encrypted, and a record whose
+  /// signer has left the group is signed anew. Any other item is restored without a secret key and with its signed
+  /// record.
   ///
   /// - Parameter items: The items.
   /// - Returns: The restored records.
@@ -70,7 +74,7 @@ extension Keyring {
     return try transaction(subject: subject) { changes throws(KeyringError) in
       var records: [ItemRecord] = []
       for past in items {
-        let (item, file) = try restored(past.item)
+        let (item, file) = try restored(past)
         try changes.bringBack(item, file)
         records.append(item.record)
       }
@@ -79,12 +83,14 @@ extension Keyring {
   }
 
   private func restored(
-    _ item: StoredItem
+    _ past: HistoricalItem
   ) throws(KeyringError) -> (item: PreparedItem, file: RecordFile?) {
+    let item = past.item
     if isSealed(item.message, to: item.record.group) {
-      return (PreparedItem(record: item.record, message: item.message), item.verified.file)
+      let prepared = PreparedItem(record: item.record, message: item.message)
+      return (prepared, past.judge == nil ? item.verified.file : nil)
     }
-    let secret = try ItemReader(keyring: self).secret(of: item)
+    let secret = try ItemReader(keyring: past.judge ?? self).secret(of: item)
     return (try ItemEncryptor(keyring: self).prepare(item.record, secret: secret), nil)
   }
 }

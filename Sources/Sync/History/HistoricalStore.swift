@@ -6,8 +6,9 @@ package import KeyringModel
 package struct HistoricalStore: Sendable {
   /// The full name of the commit.
   package let commit: String
-  private let prefix: String
+  private let repository: Repository
   private let objects: ObjectReader
+  private var prefix: String { repository.prefix }
 
   /// Finds a commit by its name.
   ///
@@ -19,7 +20,7 @@ package struct HistoricalStore: Sendable {
   package init?(at name: String, in repository: Repository) throws {
     guard let commit = try repository.git.commit(name) else { return nil }
     self.commit = commit
-    prefix = repository.prefix
+    self.repository = repository
     objects = ObjectReader(git: repository.git)
   }
 
@@ -49,11 +50,12 @@ package struct HistoricalStore: Sendable {
     }
   }
 
-  /// Returns the item at a path, verified like an item of the store.
+  /// Returns the item at a path, verified like an item of the store. If its signer has left the group since, it is
+  /// judged by the policy of the commit, which must be one that led to the accepted one.
   ///
   /// - Parameters:
   ///   - path: The path of the item.
-  ///   - keyring: The current store, whose policy is used for verification.
+  ///   - keyring: The current store.
   /// - Throws: The errors of `Git.run`; `KeyringError` with `itemNotFound` if the commit has no file there, and as
   ///   `Keyring.historicalItem(_:message:at:)`.
   package func item(at path: ItemPath, in keyring: Keyring) throws -> HistoricalItem {
@@ -64,7 +66,20 @@ package struct HistoricalStore: Sendable {
       if contents[message] == nil { throw KeyringError.itemNotFound }
       throw KeyringError.itemDamaged(.path(path), .noRecord)
     }
-    return try keyring.historicalItem(bytes, message: contents[message], at: path)
+    do {
+      return try keyring.historicalItem(bytes, message: contents[message], at: path)
+    } catch KeyringError.itemDamaged(let item, .badSignature) {
+      guard let judge = try earlier(keyring) else { throw KeyringError.itemDamaged(item, .badSignature) }
+      return try judge.historicalItem(bytes, message: contents[message], at: path, isPast: true)
+    }
+  }
+
+  /// Returns a keyring with the policy of the commit; nil if it is the accepted one, or did not lead to it.
+  private func earlier(_ keyring: Keyring) throws -> Keyring? {
+    let policies = PolicyHistoryReader(in: repository)
+    guard let step = try policies.step(at: commit), step.digest != ContentDigest(of: keyring.policy.encode())
+    else { return nil }
+    return try policies.keyring(keyring, at: step)
   }
 
   /// Returns the first line of the record at a path without verifying it; nil if it does not exist or cannot be read.

@@ -186,6 +186,26 @@ import Testing
       "\(result.talk)")
   }
 
+  @Test func `a version of somebody who has left is read, and restored with a new signature`() throws {
+    try team.succeed(.bob, "add", "b.example/me", input: "of bob")
+    try team.succeed(.bob, "sync")
+    try team.succeed(.alice, "sync")
+    let store = try #require(team.worlds[.alice]).store
+    let commit = try GnuPGTool.run("git", ["-C", store, "rev-parse", "HEAD"])
+    try team.succeed(.alice, "rm", "b.example/me")
+    try team.succeed(.alice, "group", "remove", "default", GnuPGKey.bob.fingerprint.text, "--all")
+    let name = String(decoding: commit.dropLast(), as: UTF8.self)
+    #expect(try team.succeed(.alice, "get", "b.example/me", "--at", name).text == "of bob")
+    try team.succeed(.alice, "undelete", "b.example/me")
+    #expect(try team.succeed(.alice, "get", "b.example/me").text == "of bob")
+    try team.succeed(.alice, "check", "--decrypt")
+    try team.succeed(.alice, "sync")
+    try team.succeed(.carol, "sync")
+    #expect(try team.succeed(.carol, "get", "b.example/me").text == "of bob")
+    // Bob's signature is not valid for anything new.
+    #expect(team.run(.carol, ["verify"]).code == .done)
+  }
+
   @Test(arguments: ["0x%", "%", "Alice Exam"])
   func `init takes any name of a secret key that gpg accepts`(form: String) throws {
     let world = try MaintenanceFixture([.alice, .bob])
