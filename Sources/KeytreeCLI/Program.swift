@@ -206,7 +206,11 @@ package enum Program {
       console.writeDiagnostics(TerminalText(composed: helpWithoutCommand(call)))
       return .usage
     }
-    return try run(command.type, call)
+    do {
+      return try run(command.type, call)
+    } catch {
+      throw call.namingNewKey(error)
+    }
   }
 
   /// Returns the help for a command line without a command. On a terminal it shows a user without a store how to begin.
