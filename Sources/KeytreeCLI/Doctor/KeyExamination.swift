@@ -45,7 +45,8 @@ struct KeyExamination {
       }
       if let key, let inRing = ring[fingerprint] {
         let news = inRing.news(since: key)
-        if !news.isEmpty {
+        // A revoked key cannot be imported.
+        if !news.isEmpty, inRing.revocation == nil {
           list.append(
             .note(
               "key", "\(name) has changed in your GnuPG keyring: \(news.joined(separator: "; "))",
@@ -155,6 +156,10 @@ struct KeyExamination {
         : "its owner extends it with \(key.extensionCommands(listed: listed, at: now)); then `keytree group refresh "
           + "KEYFILE` imports it"
     case .fromFuture: ErrorReport.clockHint
+    case .revoked where key.revocation == nil:
+      // Only the subkeys are revoked.
+      "`gpg --quick-add-key \(fingerprint.text) "
+        + "\(key.problem(for: .encrypt, at: now) == nil ? "ed25519 sign" : "cv25519 encr")` adds one"
     case .revoked:
       isMine
         ? "`keytree group replace \(fingerprint.text) NEWKEY` gives its groups to your new key"

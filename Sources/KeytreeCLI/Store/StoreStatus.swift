@@ -20,6 +20,8 @@ struct StoreStatus {
   private let history: HistoryFacts
   /// The changes of the user's own key that their GnuPG keyring has and the store lacks.
   private let news: [String]
+  /// What the user does about these changes.
+  private let newsHint: String
   let statistics: SearchStatistics
 
   init(_ call: CommandCall) throws {
@@ -44,20 +46,25 @@ struct StoreStatus {
       distrust = reason
     }
     let soon = Timestamp(microseconds: host.clock().microseconds + StoreVerification.notice)
-    news = keyring.map { Self.news(of: $0, host) } ?? []
+    (news, newsHint) = keyring.map { Self.news(of: $0, host) } ?? ([], "")
     expiring =
       keyring.map { keyring in
         keyring.ends(before: soon, of: keyring.rememberedKeys()).map { ($0.person, $0.end) }
       } ?? []
   }
 
-  private static func news(of keyring: Keyring, _ host: HostContext) -> [String] {
+  private static func news(of keyring: Keyring, _ host: HostContext) -> (changes: [String], hint: String) {
     let me = keyring.ownFingerprint
     // `doctor` reports a keyring that cannot be read, and the status does not depend on it.
     guard let stored = keyring.rememberedKeys().first(where: { $0.fingerprint == me }),
       let own = try? UserKeyring(locations: host.engineLocations).publicKey(me)
-    else { return [] }
-    return own.news(since: stored)
+    else { return ([], "") }
+    // A revoked key cannot be imported.
+    let hint =
+      own.revocation == nil
+      ? "`keytree group refresh` imports it"
+      : "`keytree group replace \(me.text) NEWKEY` gives its role and groups to a new key"
+    return (own.news(since: stored), hint)
   }
 
   /// The facts as aligned lines of text.
@@ -85,8 +92,7 @@ struct StoreStatus {
     if !news.isEmpty {
       list.add(
         "key",
-        "your key has changed in your GnuPG keyring: \(news.joined(separator: "; ")); `keytree group refresh` imports it"
-      )
+        "your key has changed in your GnuPG keyring: \(news.joined(separator: "; ")); \(newsHint)")
     }
     for problem in damage.prefix(CommandCall.problemLimit) {
       list.add("damage", "\(problem.file): \(problem.problem.message)")
