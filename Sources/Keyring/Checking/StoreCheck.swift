@@ -130,24 +130,25 @@ struct StoreCheck {
     var findings = comparesPolicy ? try trustFindings() : []
     if let finding = try passRecipientsFinding() { findings.append(finding) }
     var isClockBehind = false
+    func note(_ person: Fingerprint, _ problem: KeyProblem) {
+      if case .fromFuture = problem {
+        // The clock is one problem, however many keys show it.
+        if isClockBehind { return }
+        isClockBehind = true
+      }
+      findings.append(Finding(StoreLayout.keyFile(person), .key(person, problem)))
+    }
     let keys = Dictionary(try keyring.publicKeys().map { ($0.fingerprint, $0) }) { first, _ in first }
     for (fingerprint, person) in keyring.policy.people.sorted(by: { $0.key < $1.key })
     where person.removed == nil {
       do {
         try keyring.engine.checkRecipients([keyring.policy.recipient(fingerprint)])
-        if keys[fingerprint]?.hasEndedSigning(at: keyring.host.clock()) ?? false {
-          findings.append(Finding(StoreLayout.keyFile(fingerprint), .key(fingerprint, .cannotSign)))
+        if let problem = keys[fingerprint]?.signingProblem(at: keyring.host.clock()) {
+          note(fingerprint, problem)
         }
       } catch {
-        guard case .unusableKey(let fingerprint, let problem) = error else {
-          throw keyring.policy.error(error)
-        }
-        if case .fromFuture = problem {
-          // The clock is one problem, however many keys show it.
-          if isClockBehind { continue }
-          isClockBehind = true
-        }
-        findings.append(Finding(StoreLayout.keyFile(fingerprint), .key(fingerprint, problem)))
+        guard case .unusableKey(let fingerprint, let problem) = error else { throw keyring.policy.error(error) }
+        note(fingerprint, problem)
       }
     }
     return findings

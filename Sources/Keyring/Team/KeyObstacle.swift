@@ -126,14 +126,17 @@ extension PublicKey {
     return ended
   }
 
-  /// Returns true if the key had subkeys that sign, and all of them have expired or were revoked.
+  /// Returns the reason why a person whose key has subkeys that sign can no longer sign, or not yet.
   ///
   /// - Parameter time: The time of use.
-  func hasEndedSigning(at time: Timestamp) -> Bool {
-    guard subkeys.contains(where: \.canSign) else { return false }
+  /// - Returns: `cannotSign` if all of these subkeys have expired or were revoked; `fromFuture` if the newest one was
+  ///   created in the future; nil in all other cases.
+  func signingProblem(at time: Timestamp) -> KeyProblem? {
+    guard subkeys.contains(where: \.canSign) else { return nil }
     switch problem(for: .sign, at: time) {
-    case .expired, .revoked, .cannotSign: return true
-    default: return false
+    case .expired, .revoked, .cannotSign: return .cannotSign
+    case .fromFuture(let created): return .fromFuture(created)
+    default: return nil
     }
   }
 
