@@ -1,0 +1,43 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Tests that a team keeps working through all events in the life of a key, with real GnuPG and git.
+///
+/// By default, each event is tried with a part of the operations, so that each operation is tried with some of the
+/// events. `KEYTREE_KEY_LIFE=all` tries all of them.
+@Suite(.slow, .needsFaketime) struct KeyLifeTests {
+  private static let isComplete = ProcessInfo.processInfo.environment["KEYTREE_KEY_LIFE"] == "all"
+  /// Of so many operations, a sample has one. It has no common factor with the number of events or operations.
+  private static let step = 7
+
+  /// Returns the operations that are tried with an event.
+  private static func operations(_ event: Int) -> [KeyMatrix.Operation] {
+    KeyMatrix.Operation.all.enumerated().filter { isComplete || ($0.offset + event) % step == 0 }.map(
+      \.element)
+  }
+
+  @Test(arguments: KeyEvent.all.indices)
+  func `nobody is locked out by a change of a key`(index: Int) throws {
+    let event = KeyEvent.all[index]
+    let operations = Self.operations(index)
+    let world = try KeyLifeWorld(copying: KeyLifeWorld.base.get())
+    try event.prelude(world)
+    try event.happen(world)
+    world.now = event.now
+    var count = try KeyMatrix(world: world, phase: .before, state: event.before).check(operations)
+    try world.syncEverywhere()
+    for command in event.imports { try command.run(world) }
+    if let person = event.replaces { world.primary[person] = try world.resolve("NEW") }
+    try world.syncEverywhere()
+    #expect(
+      try world.succeed(.admin, "rotate", "status").output.contains(event.rotation) || event.rotation == "")
+    count += try KeyMatrix(world: world, phase: .after, state: event.after).check(operations)
+    if Self.isComplete { print("\(event.name): \(count) results") }
+  }
+
+  @Test func `a sample has every operation`() {
+    let tried = Set(KeyEvent.all.indices.flatMap(Self.operations).map(\.name))
+    #expect(tried == Set(KeyMatrix.Operation.all.map(\.name)))
+  }
+}
