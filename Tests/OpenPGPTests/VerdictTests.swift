@@ -202,7 +202,12 @@ import Testing
       default: _ = try engine.sealed(to: [.alice])
       }
     } throws: { error in
-      if case .incomplete = error as? EngineError { true } else { false }
+      switch error as? EngineError {
+      case .incomplete: true
+      // The output was closed before gpg had read its input.
+      case .other: size == 0
+      default: false
+      }
     }
   }
 

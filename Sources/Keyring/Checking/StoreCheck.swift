@@ -147,7 +147,9 @@ struct StoreCheck {
           note(fingerprint, problem)
         }
       } catch {
-        guard case .unusableKey(let fingerprint, let problem) = error else { throw keyring.policy.error(error) }
+        guard case .unusableKey(let fingerprint, let problem) = error else {
+          throw keyring.policy.error(error)
+        }
         note(fingerprint, problem)
       }
     }

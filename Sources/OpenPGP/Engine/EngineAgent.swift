@@ -170,7 +170,7 @@ extension EngineError {
 
   fileprivate var mayBeCausedByDamagedHome: Bool {
     switch self {
-    case .unusableKey, .unsafeEngine: true
+    case .unusableKey, .unsafeEngine, .incomplete: true
     default: false
     }
   }

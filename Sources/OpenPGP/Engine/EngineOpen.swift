@@ -13,8 +13,15 @@ extension Engine {
     } catch {
       throw .message(error)
     }
-    return try withAgent { session throws(EngineError) in
-      try decrypt(ciphertext, header: header, limit: limit, session: session)
+    do throws(EngineError) {
+      return try withAgent { session throws(EngineError) in
+        try decrypt(ciphertext, header: header, limit: limit, session: session)
+      }
+    } catch {
+      if case .notARecipient(let recipients) = error, agentHasKey(for: recipients) {
+        throw .incomplete(detail: "it did not find a secret key that its agent has")
+      }
+      throw error
     }
   }
 
@@ -44,12 +51,7 @@ extension Engine {
       switch error {
       case .corrupt, .notEncrypted, .notARecipient:
         if let problem = context.report.systemError { throw .incomplete(detail: problem) }
-        if context.report.hasEnded {
-          if case .notARecipient(let recipients) = error, agentHasKey(for: recipients, session) {
-            throw .incomplete(detail: "it did not find the secret key in the agent")
-          }
-          throw error
-        }
+        if context.report.hasEnded { throw error }
         // libgpgme reports a gpg that has said nothing like one that found no data.
         if context.report.hasReachedContent, try isNotDecompressible(ciphertext, session) { throw .corrupt }
         throw .incomplete(detail: "it did not finish decrypting")

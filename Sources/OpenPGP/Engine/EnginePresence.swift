@@ -56,8 +56,9 @@ extension Engine {
   }
 
   /// Returns true if the agent has a secret key that can decrypt a message. False also if the agent does not tell.
-  func agentHasKey(for recipients: [KeyID], _ session: Session) -> Bool {
+  func agentHasKey(for recipients: [KeyID]) -> Bool {
     do throws(EngineError) {
+      let session = try session()
       let keys = try connection(session).keys()
       for (person, key) in session.home.table.keys {
         let wanted = key.subkeys.filter { recipients.contains($0.keyID) && $0.canEncrypt }.map(\.fingerprint)
