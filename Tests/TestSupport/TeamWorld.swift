@@ -7,13 +7,18 @@ internal import Secrets
 package final class TeamWorld: Sendable {
   private let scratch = ScratchFolder()
   private let homes: [GnuPGKey: GnuPGHome]
-  private let clock = Clock()
+  private let clock: Clock
 
   /// The folder of the store, which all people share, as if it were carried between their machines.
   package var path: String { "\(scratch.path)/store" }
 
   /// Creates the people and the store of the first one.
-  package init(_ people: [GnuPGKey] = [.alice, .bob, .carol]) throws {
+  ///
+  /// - Parameters:
+  ///   - people: The people.
+  ///   - clock: The clock of all machines. For keys that a test makes, it must not be behind that of GnuPG.
+  package init(_ people: [GnuPGKey] = [.alice, .bob, .carol], clock: Clock = Clock()) throws {
+    self.clock = clock
     var homes: [GnuPGKey: GnuPGHome] = [:]
     for person in people { homes[person] = try GnuPGHome(secret: [person]) }
     self.homes = homes

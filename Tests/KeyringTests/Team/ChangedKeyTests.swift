@@ -14,7 +14,8 @@ import Testing
   private let items: [ItemRecord]
 
   init() throws {
-    world = try TeamWorld([.alice, .dave])
+    let now = Clock(start: Int64(Date().timeIntervalSince1970 * 1_000_000))
+    world = try TeamWorld([.alice, .dave], clock: now)
     try world.add([.dave])
     try world.trust(.dave)
     items = try world.addItems(2, by: .dave)
