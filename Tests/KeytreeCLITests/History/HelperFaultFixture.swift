@@ -181,6 +181,11 @@ final class HelperFaultFixture {
     let tracer = Process()
     tracer.executableURL = URL(fileURLWithPath: try #require(ProcessesTracer.strace))
     tracer.arguments = ["-f", "-qq", "-o", "\(tools)/log.0", "-p", "\(agent)"] + options
+    // strace would inherit the signals that a thread of a test blocks, and could not be terminated.
+    var (none, before) = (sigset_t(), sigset_t())
+    unsafe sigemptyset(&none)
+    unsafe pthread_sigmask(SIG_SETMASK, &none, &before)
+    defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
     try tracer.run()
     for _ in 0..<500 {
       let status = try String(contentsOfFile: "/proc/\(agent)/status", encoding: .utf8)
