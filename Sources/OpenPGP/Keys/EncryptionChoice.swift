@@ -34,8 +34,9 @@ extension PublicKey {
   /// Chooses the subkeys to encrypt to.
   ///
   /// The newest valid subkey is chosen, for the user's own key the newest one whose secret is on this machine. A list of
-  /// several subkeys was chosen by a person, so its valid ones stay. Of another person's key, a listed subkey stays
-  /// unless the key has got a new one, because only the owner knows where its secret is.
+  /// several subkeys was chosen by a person, so its valid ones stay. So was a listed subkey of the user's own key whose
+  /// secret is on another machine: it stays unless the key has got a new one. Of another person's key, a listed subkey
+  /// stays unless the key has got a new one, because only the owner knows where its secret is.
   ///
   /// - Parameters:
   ///   - listed: The subkeys in the policy; empty for a new person.
@@ -57,6 +58,11 @@ extension PublicKey {
       return EncryptionChoice(subkeys: [chosen], skipped: nil)
     }
     let here = valid.first { secrets[$0.fingerprint] != nil }?.fingerprint
+    if let elsewhere = kept.first(where: { secrets[$0] == nil }),
+      here.map({ known?.contains($0) ?? false }) ?? true
+    {
+      return EncryptionChoice(subkeys: [elsewhere], skipped: nil)
+    }
     let chosen = here ?? kept.first ?? newest.fingerprint
     return EncryptionChoice(
       subkeys: [chosen], skipped: chosen == newest.fingerprint ? nil : newest.fingerprint)
