@@ -55,6 +55,15 @@ extension Git {
     return String(decoding: output, as: UTF8.self).split(separator: "\n").map(String.init)
   }
 
+  /// Returns the commits of the checked-out branch that follow a commit.
+  ///
+  /// - Parameter commit: The commit.
+  /// - Throws: The errors of `run`.
+  package func descendants(of commit: String) throws -> Set<String> {
+    let output = try query(["rev-list", "--ancestry-path", "\(commit)..HEAD"], limit: 1 << 28)
+    return Set(String(decoding: output, as: UTF8.self).split(separator: "\n").map(String.init))
+  }
+
   /// Returns the merge bases of two commits; none if they have no common ancestor.
   ///
   /// - Throws: The errors of `run`.

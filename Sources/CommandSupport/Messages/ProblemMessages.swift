@@ -41,6 +41,9 @@ extension ItemDamage {
       "`keytree adopt` shows whether another program changed it, and accepts or undoes the change"
     case .noRecord:
       "`keytree adopt` takes in the file of another program; `keytree check --repair` repairs damage"
+    case .invalidSigner(_, .revoked(let revocation)) where revocation.isHard:
+      "`keytree history ITEM` shows the other versions; `keytree undelete ITEM --sign` restores a deleted item with your "
+        + "signature"
     case .invalidSigner: "`keytree history ITEM` shows the other versions"
     default: isForRepair ? "`keytree check --repair` repairs it" : ErrorReport.damageHint
     }

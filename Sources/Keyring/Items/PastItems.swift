@@ -4,12 +4,16 @@ package import Secrets
 
 /// A version of an item from the history: a verified record and an encrypted file.
 package struct HistoricalItem: Sendable {
-  fileprivate let item: StoredItem
+  let item: StoredItem
   /// The keyring with the earlier policy by which alone the version is valid; nil if the accepted one accepts it.
   fileprivate let judge: Keyring?
+  /// The subkey that has signed it, if that was revoked as compromised, or without a reason, since.
+  package var compromised: Fingerprint?
 
   /// The verified record.
   package var record: ItemRecord { item.record }
+  /// The person who has signed it.
+  package var signer: Fingerprint { item.verified.signer }
 }
 
 extension Keyring {

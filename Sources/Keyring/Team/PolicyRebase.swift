@@ -188,16 +188,18 @@ extension Keyring {
   /// - Parameters:
   ///   - step: The earlier policy.
   ///   - past: The policies in the history.
+  ///   - isCurrent: True to let later changes of the keys count, such as revocations.
   /// - Returns: The keyring; nil if the policy is not an ancestor of the accepted one, or is the accepted one.
   /// - Throws: `KeyringError.policyNotTrusted` if a key file of the earlier policy is missing.
   package func judge(
-    ofAncestor step: PolicyStep, past: HistoricalPolicies
+    ofAncestor step: PolicyStep, past: HistoricalPolicies, withCurrentKeys isCurrent: Bool = false
   ) throws(KeyringError) -> Keyring? {
     guard ancestors(in: past).contains(where: { $0.digest == step.digest }) else { return nil }
     let link = try Self.link(step, like: trusted, in: past)
+    let keys = isCurrent ? currentKeys(of: link, past: past) : link.keys
     return Keyring(
-      tree: tree, trusted: TrustedPolicy(policy: link.policy, signer: trusted.signer, keys: link.keys),
-      engine: engine.with(keys: link.keys), host: host)
+      tree: tree, trusted: TrustedPolicy(policy: link.policy, signer: trusted.signer, keys: keys),
+      engine: engine.with(keys: keys), host: host)
   }
 
   /// Returns an ancestor of the accepted policy, with the key files that it names or that were accepted later.

@@ -12,6 +12,12 @@ enum UndeleteCommand: Command {
     "ITEM", .bytes, count: .optional,
     help: "the item, by its former name or by its id; without it, all deleted items are listed")
 
+  static let sign = OptionDeclaration(
+    "sign", .optional(ValueDeclaration("FPR", .text)),
+    help:
+      "also restore a version that was signed with a subkey that is revoked as compromised, with your signature"
+  )
+
   static let declaration = CommandDeclaration(
     name: "undelete", summary: "restore a deleted item",
     details: [
@@ -23,9 +29,13 @@ enum UndeleteCommand: Command {
         + "group.",
       "Only versions that a member of the item's group has signed are restored. If the group has other members now, "
         + "the secret is re-encrypted for them, which needs your key.",
+      "A version that was signed with a subkey that its owner has revoked as compromised is not restored, because "
+        + "somebody else may have signed it. With `--sign`, the command asks about it, and restores it with your "
+        + "signature. Scripts give the full fingerprint of the revoked subkey. A version that came after the "
+        + "revocation is never restored.",
       "`keytree get ITEM --at REV` prints the secret of a deleted item and restores nothing.",
     ],
-    operands: [item], options: [AttributeOptions.field] + AttributeOptions.all,
+    operands: [item], options: [sign, AttributeOptions.field] + AttributeOptions.all,
     examples: [
       Example("keytree undelete", "lists the deleted items"),
       Example("keytree undelete github.com/alice", "restores the item"),
@@ -47,6 +57,7 @@ enum UndeleteCommand: Command {
     if let item = items.first, try call.find(item.record.path, in: keyring.index) != nil {
       throw isTaken(item.record)
     }
+    try confirm(items, keyring, call)
     let restored: [ItemRecord]
     do {
       restored = try keyring.bringBack(items)
@@ -135,10 +146,10 @@ enum UndeleteCommand: Command {
     }
     // A verified version must have had the name, although the last one may have had another.
     let named = removals.filter { selection.accepts($0.record) }
-    _ = try lastVersions(of: record.id, named, keyring, repository)
+    _ = try lastVersions(of: record.id, named, keyring, repository, call)
     let everywhere = try RemovedItems(below: [StoreLayout.items], in: repository).removals
     let versions = everywhere.filter { $0.record.id == record.id }
-    let login = try chosen(of: lastVersions(of: record.id, versions, keyring, repository), call)
+    let login = try chosen(of: lastVersions(of: record.id, versions, keyring, repository, call), call)
     if login.record.field != nil { return [login] }
     // A merge may have removed the same version again on the other branch.
     let steps = Set(versions.filter { $0.record == login.record }.map(Step.init))
@@ -149,7 +160,7 @@ enum UndeleteCommand: Command {
       .sorted { $0[0].record.path.text < $1[0].record.path.text }
     for versions in byField where try isGone(versions[0].record, keyring.index) {
       do {
-        let last = try lastVersions(of: versions[0].record.id, versions, keyring, repository)
+        let last = try lastVersions(of: versions[0].record.id, versions, keyring, repository, call)
         if let field = last.first(where: { $0.record.group == login.record.group }) { items.append(field) }
       } catch {
         // The login is restored without a field that cannot be verified.
@@ -197,14 +208,18 @@ enum UndeleteCommand: Command {
   ///
   /// - Throws: `KeyringError` or `SyncError` with the error of the last one, if no version can be verified.
   private static func lastVersions(
-    of id: ItemID, _ removals: [RemovedItems.Removal], _ keyring: Keyring, _ repository: Repository
+    of id: ItemID, _ removals: [RemovedItems.Removal], _ keyring: Keyring, _ repository: Repository,
+    _ call: CommandCall
   ) throws -> [HistoricalItem] {
+    let signs = call.arguments.has(sign)
     var last: [String: HistoricalItem] = [:]
     var failure: KeyringError?
     for removal in removals where removal.record.id == id {
       do {
         guard let store = try HistoricalStore(at: removal.parent, in: repository) else { continue }
-        let files = try store.item(at: removal.record.path, in: keyring)
+        let path = removal.record.path
+        let files =
+          try signs ? store.itemByRevokedKey(at: path, in: keyring) : store.item(at: path, in: keyring)
         let group = files.record.group
         if last[group].map({ $0.record.modified < files.record.modified }) ?? true { last[group] = files }
       } catch let error as KeyringError {
@@ -213,6 +228,32 @@ enum UndeleteCommand: Command {
     }
     if last.isEmpty { throw failure ?? KeyringError.itemNotFound }
     return last.sorted { $0.key < $1.key }.map(\.value)
+  }
+
+  /// Asks before versions are restored that a compromised subkey has signed, unless the user has given its fingerprint.
+  private static func confirm(_ items: [HistoricalItem], _ keyring: Keyring, _ call: CommandCall) throws {
+    let given = try call.arguments.text(sign).map { text in
+      guard let key = TeamPeople.fingerprint(text) else {
+        throw call.misuse(.other("`--sign` takes all 40 or 64 digits of the fingerprint of a revoked subkey"))
+      }
+      return key
+    }
+    let doubtful = items.filter { $0.compromised != nil && $0.compromised != given }
+    guard let key = doubtful.first?.compromised else { return }
+    for item in doubtful {
+      call.console.complain(
+        "\(item.record.reference.text) was signed with \(item.compromised?.text ?? ""), a revoked subkey of "
+          + "\(keyring.policy.name(of: item.signer)), on \(item.record.modified.day)")
+    }
+    let isConfirmed: Bool
+    do {
+      isConfirmed = try call.console.confirm("Have you checked with that person that they made this version")
+    } catch TerminalError.promptImpossible {
+      throw CommandError.other(
+        .cancelled, message: "nothing was restored: a version by a compromised subkey must be confirmed",
+        hint: "check with that person that they made it, and give `--sign=\(key.text)`")
+    }
+    guard isConfirmed else { throw TerminalError.cancelled(action: "nothing was restored") }
   }
 
   private static func isTaken(_ record: ItemRecord) -> CommandError {

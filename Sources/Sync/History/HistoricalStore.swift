@@ -51,7 +51,7 @@ package struct HistoricalStore: Sendable {
   }
 
   /// Returns the item at a path, verified like an item of the store. If its signer has left the group since, it is
-  /// judged by the policy of the commit, which must be one that led to the accepted one.
+  /// judged by the policy of the commit.
   ///
   /// - Parameters:
   ///   - path: The path of the item.
@@ -59,6 +59,40 @@ package struct HistoricalStore: Sendable {
   /// - Throws: The errors of `Git.run`; `KeyringError` with `itemNotFound` if the commit has no file there, and as
   ///   `Keyring.historicalItem(_:message:at:)`.
   package func item(at path: ItemPath, in keyring: Keyring) throws -> HistoricalItem {
+    let files = try files(at: path)
+    do {
+      return try keyring.historicalItem(files.record, message: files.message, at: path)
+    } catch KeyringError.itemDamaged(let item, .badSignature) {
+      guard let found = try earlierItem(files, at: path, in: keyring, withCurrentKeys: true) else {
+        throw KeyringError.itemDamaged(item, .badSignature)
+      }
+      return found
+    }
+  }
+
+  /// Returns the item at a path like ``item(at:in:)``, also if the subkey that signed it was revoked as compromised since.
+  /// Only its signer can know whether they, and not somebody else, have signed it.
+  ///
+  /// - Parameters:
+  ///   - path: The path of the item.
+  ///   - keyring: The current store.
+  /// - Throws: The errors of ``item(at:in:)``.
+  package func itemByRevokedKey(at path: ItemPath, in keyring: Keyring) throws -> HistoricalItem {
+    do {
+      return try item(at: path, in: keyring)
+    } catch KeyringError.itemDamaged(let item, .invalidSigner(let key, .revoked(let revocation)))
+      where revocation.isHard
+    {
+      let files = try files(at: path)
+      guard var found = try earlierItem(files, at: path, in: keyring, withCurrentKeys: false) else {
+        throw KeyringError.itemDamaged(item, .invalidSigner(key, .revoked(revocation)))
+      }
+      found.compromised = key
+      return found
+    }
+  }
+
+  private func files(at path: ItemPath) throws -> (record: [UInt8], message: [UInt8]?) {
     let record = name(of: StoreLayout.recordFile(path, isLocal: false))
     let message = name(of: StoreLayout.itemFile(path, isLocal: false))
     let contents = try objects.contents(of: [record, message], limit: StoreFiles.sizeLimit)
@@ -66,20 +100,37 @@ package struct HistoricalStore: Sendable {
       if contents[message] == nil { throw KeyringError.itemNotFound }
       throw KeyringError.itemDamaged(.path(path), .noRecord)
     }
-    do {
-      return try keyring.historicalItem(bytes, message: contents[message], at: path)
-    } catch KeyringError.itemDamaged(let item, .badSignature) {
-      guard let judge = try earlier(keyring) else { throw KeyringError.itemDamaged(item, .badSignature) }
-      return try judge.historicalItem(bytes, message: contents[message], at: path, isPast: true)
-    }
+    return (bytes, contents[message])
   }
 
-  /// Returns a keyring with the policy of the commit; nil if it is the accepted one, or did not lead to it.
-  private func earlier(_ keyring: Keyring) throws -> Keyring? {
+  /// Returns an item that is valid by the policy of the commit.
+  ///
+  /// Anyone who can push can commit an earlier policy together with a record that its signer was not allowed to sign any
+  /// more. So the commit must precede all commits of the branch that have the policy with which the right ended: the admin
+  /// who signed that has seen the record, or could have.
+  ///
+  /// - Parameter isCurrent: True to let later changes of the keys count, such as revocations.
+  /// - Returns: nil if the policy is the accepted one or did not lead to it, or if the commit does not precede the end of the
+  ///   right.
+  private func earlierItem(
+    _ files: (record: [UInt8], message: [UInt8]?), at path: ItemPath, in keyring: Keyring,
+    withCurrentKeys isCurrent: Bool
+  ) throws -> HistoricalItem? {
     let policies = PolicyHistoryReader(in: repository)
     guard let step = try policies.step(at: commit), step.digest != ContentDigest(of: keyring.policy.encode())
     else { return nil }
-    return try policies.keyring(keyring, at: step)
+    let past = try policies.steps()
+    let judge: Keyring?
+    do {
+      judge = try keyring.judge(ofAncestor: step, past: past, withCurrentKeys: isCurrent)
+    } catch KeyringError.policyNotTrusted {
+      judge = nil
+    }
+    if let problem = past.problem { throw problem }
+    guard let judge else { return nil }
+    let item = try judge.historicalItem(files.record, message: files.message, at: path, isPast: true)
+    let end = try keyring.policy(ending: item, after: step, past: past, byRevocation: !isCurrent)
+    return try policies.isBefore(commit, policy: end) ? item : nil
   }
 
   /// Returns the first line of the record at a path without verifying it; nil if it does not exist or cannot be read.

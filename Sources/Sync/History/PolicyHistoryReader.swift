@@ -143,6 +143,27 @@ package struct PolicyHistoryReader {
     return try keyring.judge(ofAncestor: step, past: past)
   }
 
+  /// Returns true if a commit precedes all commits of the checked-out branch that have a policy.
+  ///
+  /// Anyone who can push can commit a published policy again, so one such commit that follows proves nothing.
+  ///
+  /// - Parameters:
+  ///   - commit: The commit.
+  ///   - digest: The policy.
+  /// - Returns: False also if no commit has the policy.
+  /// - Throws: The errors of `Git.run`.
+  func isBefore(_ commit: String, policy digest: ContentDigest) throws -> Bool {
+    let path = repository.prefix + StoreLayout.policy
+    let changes = try places(of: try repository.git.commits(changing: path, in: ["HEAD"]))
+    var names: Set<String> = []
+    try objects.forEachContent(of: Set(changes.map(\.policy)), limit: StoreLayout.smallFileLimit) {
+      name, bytes in
+      if ContentDigest(of: Array(bytes)) == digest { names.insert(name) }
+    }
+    let later = Set(changes.filter { names.contains($0.policy) }.map(\.commit))
+    return try !later.isEmpty && later.isSubset(of: repository.git.descendants(of: commit))
+  }
+
   private func places(of commits: [String]) throws -> [Place] {
     let names = try objects.names(
       of: commits.flatMap { [place($0, StoreLayout.policy), place($0, StoreLayout.policySignature)] })
