@@ -23,11 +23,10 @@ extension KeyObstacle {
 
   /// The next step.
   package var hint: String {
-    let group = group ?? memberGroup ?? GroupName.default
+    let group = group ?? memberGroups.first ?? GroupName.default
     switch (state, isMine) {
     case (.revoked, _):
-      return
-        "`keytree group replace \(person.text) NEWKEY`, or `keytree group remove \(group) \(person.text)`"
+      return CommandError.replacementHint(person, memberGroups)
     case (.expired, true) where isRenewedHere && isAdmin:
       return "your GnuPG keyring has a newer version of it: `keytree group refresh` imports it"
     case (.expired, true) where isRenewedHere:

@@ -122,6 +122,10 @@ extension ErrorReport {
       self.init(
         .recipientUnusable, "cannot use the key in \(source): \(problem.message)",
         hint: problem.upgradeHint ?? hint)
+    case .nameless(let key):
+      self.init(
+        .recipientUnusable, "the key \(key.text) has no user id in \(source), so GnuPG does not import it",
+        hint: "ask its owner for the output of `gpg --armor --export \(key.text)`, which has the user ids")
     case .several(let keys):
       self.init(
         .ambiguous, "\(source) contains \(keys.count) keys",
@@ -169,15 +173,34 @@ extension CommandError {
   ///   - person: the fingerprint of the key.
   ///   - name: the name of the person.
   ///   - revocation: the reason and the time.
-  ///   - group: a group of the person.
+  ///   - groups: the groups of the person.
   package static func revokedKey(
-    _ person: Fingerprint, name: String, _ revocation: KeyRevocation, group: String
+    _ person: Fingerprint, name: String, _ revocation: KeyRevocation, groups: [String]
   ) -> CommandError {
     .other(
       .recipientUnusable,
       message: "the key of \(name) is revoked (\(revocation.word), \(revocation.created.day))",
-      hint: "`keytree group replace \(person.text) NEWKEY`, or `keytree group remove \(group) \(person.text)`"
-    )
+      hint: replacementHint(person, groups))
+  }
+
+  /// Returns the hint for a person whose key is revoked.
+  ///
+  /// - Parameters:
+  ///   - person: the fingerprint of the key.
+  ///   - groups: the groups of the person. Only a person who is in none of them is removed from the keyring.
+  static func replacementHint(_ person: Fingerprint, _ groups: [String]) -> String {
+    let group = groups.first ?? GroupName.default
+    return "`keytree group replace \(person.text) NEWKEY`, or `keytree group remove \(group) \(person.text)"
+      + (groups.count > 1 ? " --all`" : "`")
+  }
+
+  /// Returns the hint for a user whose key another admin has to replace.
+  ///
+  /// - Parameters:
+  ///   - old: the fingerprint of the key in the policy.
+  ///   - new: the fingerprint of the new key.
+  package static func replacementRequest(of old: Fingerprint, by new: Fingerprint) -> String {
+    "send an admin the output of `gpg --armor --export \(new.text)`; they run `keytree group replace \(old.text) FILE`"
   }
 
   /// Returns the error for a member who cannot import a changed key.

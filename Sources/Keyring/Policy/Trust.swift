@@ -35,6 +35,8 @@ public struct Trust: Sendable {
   /// The person in the policy whose secret key this user has, and who will sign new records: the one that this machine
   /// prefers, or another one if that is not a member or its key cannot be used.
   public let signer: Fingerprint?
+  /// The person whom this machine has preferred until now; nil if it has accepted no policy.
+  package let preferred: Fingerprint?
   /// True if this machine has preferred another person until now.
   public let changesSigner: Bool
   /// The people whose key file differs from the one that this machine has accepted, sorted.
@@ -139,6 +141,7 @@ public struct Trust: Sendable {
       ? .unsigned : signedBy == nil ? .badSignature : try Self.strangeKey(policy, keys, engine)
     let signer = candidates.first(where: policy.isMember)
     self.signer = signer
+    self.preferred = preferred
     changesSigner = preferred.map { $0 != signer } ?? false
     engineStatistics = engine.statistics
     self.bytes = bytes

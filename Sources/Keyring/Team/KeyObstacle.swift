@@ -39,8 +39,8 @@ public struct KeyObstacle: Sendable, Equatable {
   public var isAdmin = false
   /// True if the user's own keyring has the key in a newer state that can be used.
   public var isRenewedHere = false
-  /// A group of the member, for a hint; nil if they are in none.
-  public var memberGroup: String?
+  /// The groups of the member, for a hint.
+  public var memberGroups: [String] = []
   /// True if the secret part of the primary key, which extends keys, is on this machine.
   public var hasPrimarySecret = true
 
@@ -69,7 +69,7 @@ extension Keyring {
     let now = host.clock()
     var obstacle = KeyObstacle(
       person: person, name: entry.name, group: group, state: .expired(now), subkey: nil)
-    obstacle.memberGroup = policy.groups(of: person).first
+    obstacle.memberGroups = policy.groups(of: person)
     obstacle.isMine = (try? ownPeople())?.contains(person) ?? false
     obstacle.isAdmin = (try? isAdmin()) ?? false
     let user = UserKeyring(locations: host.engineLocations)

@@ -10,8 +10,8 @@ enum StatusCommand: Command {
   static let declaration = CommandDeclaration(
     name: "status", summary: "show what the store contains and what is pending",
     details: [
-      "Counts items by class, lists people and groups, and reports what is damaged, unfinished or about to expire, as "
-        + "far as it can be determined without starting GnuPG. `keytree check` checks the store thoroughly."
+      "Counts items by class, lists people and groups, and reports what is damaged, unfinished or about to expire, and "
+        + "what has changed in your keys in your own GnuPG keyring. `keytree check` checks the store thoroughly."
     ],
     examples: [Example("keytree status", "shows the state of the store")],
     exitCodes: [4, 8, 9, 11, 12])

@@ -18,10 +18,8 @@ struct StoreStatus {
   private let expiring: [(fingerprint: Fingerprint, expires: Timestamp)]
   private var foreignFiles: [ForeignFileEntry] = []
   private let history: HistoryFacts
-  /// The changes of the user's own key that their GnuPG keyring has and the store lacks.
-  private let news: [String]
-  /// What the user does about these changes.
-  private let newsHint: String
+  /// The changes of the user's own keys that their GnuPG keyring has and the store lacks.
+  private let news: [OwnKeyNews]
   let statistics: SearchStatistics
 
   init(_ call: CommandCall) throws {
@@ -46,25 +44,10 @@ struct StoreStatus {
       distrust = reason
     }
     let soon = Timestamp(microseconds: host.clock().microseconds + StoreVerification.notice)
-    (news, newsHint) = keyring.map { Self.news(of: $0, host) } ?? ([], "")
-    expiring =
-      keyring.map { keyring in
-        keyring.ends(before: soon, of: keyring.rememberedKeys()).map { ($0.person, $0.end) }
-      } ?? []
-  }
-
-  private static func news(of keyring: Keyring, _ host: HostContext) -> (changes: [String], hint: String) {
-    let me = keyring.ownFingerprint
-    // `doctor` reports a keyring that cannot be read, and the status does not depend on it.
-    guard let stored = keyring.rememberedKeys().first(where: { $0.fingerprint == me }),
-      let own = try? UserKeyring(locations: host.engineLocations).publicKey(me)
-    else { return ([], "") }
-    // A revoked key cannot be imported.
-    let hint =
-      own.revocation == nil
-      ? "`keytree group refresh` imports it"
-      : "`keytree group replace \(me.text) NEWKEY` gives its role and groups to a new key"
-    return (own.news(since: stored), hint)
+    // `doctor` reports keys that cannot be listed, and the rest of the status does not depend on them.
+    let stored = keyring.flatMap { try? $0.publicKeys() } ?? []
+    news = keyring.map { OwnKeyNews.list(of: $0, stored, host) } ?? []
+    expiring = keyring?.ends(before: soon, of: stored).map { ($0.person, $0.end) } ?? []
   }
 
   /// The facts as aligned lines of text.
@@ -89,11 +72,7 @@ struct StoreStatus {
     for (fingerprint, expires) in expiring {
       list.add("expires", "\(fingerprint.text)  \(name(fingerprint)), \(expires.day)")
     }
-    if !news.isEmpty {
-      list.add(
-        "key",
-        "your key has changed in your GnuPG keyring: \(news.joined(separator: "; ")); \(newsHint)")
-    }
+    for key in news { list.add("key", key.line(isOnly: news.count == 1)) }
     for problem in damage.prefix(CommandCall.problemLimit) {
       list.add("damage", "\(problem.file): \(problem.problem.message)")
     }
@@ -155,7 +134,9 @@ struct StoreStatus {
             ])
           })),
     ]
-    if !news.isEmpty { members.append(JSONMember("keyNews", .array(news.map { .string($0) }))) }
+    if !news.isEmpty {
+      members.append(JSONMember("keyNews", .array(news.flatMap(\.changes).map { .string($0) })))
+    }
     if let distrust { members.append(JSONMember("distrust", .string(distrust.message))) }
     if let policy = keyring?.policy {
       members += [

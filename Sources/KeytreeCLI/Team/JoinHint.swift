@@ -8,8 +8,16 @@ internal import OpenPGP
 enum JoinHint {
   /// Returns the hint for a user with some secret keys.
   ///
-  /// - Parameter folder: the folder of the store if it is not the one that commands use without `--store`.
-  static func text(for keys: OwnKeys, folder: String? = nil) -> String {
+  /// - Parameters:
+  ///   - policy: the policy, in which none of the keys is.
+  ///   - former: the person in it as whom the user has used the store on this machine.
+  ///   - folder: the folder of the store if it is not the one that commands use without `--store`.
+  static func text(
+    for keys: OwnKeys, in policy: Policy, former: Fingerprint? = nil, folder: String? = nil
+  ) -> String {
+    if let (old, new) = replacement(among: keys, in: policy, former) {
+      return "\(CommandError.replacementRequest(of: old, by: new)); then run \(trustCommand(folder))"
+    }
     guard !keys.usable.isEmpty else {
       return
         "`gpg --quick-generate-key \"NAME <MAIL>\"` generates a key, and `gpg --armor --export MAIL` prints its "
@@ -28,6 +36,23 @@ enum JoinHint {
   /// - Parameter folder: as for ``text(for:folder:)``.
   static func trustCommand(_ folder: String?) -> String {
     "`keytree \(folder.map { "--store \($0.shellWord) " } ?? "")trust`"
+  }
+
+  /// Returns the user's key in a policy that is not on this machine any more, and the new one; nil unless exactly one key
+  /// of the user can replace it. The user is recognised by what this machine remembers, or by a mail address.
+  private static func replacement(
+    among keys: OwnKeys, in policy: Policy, _ former: Fingerprint?
+  ) -> (old: Fingerprint, new: Fingerprint)? {
+    if let former, policy.isMember(former) {
+      return keys.usable.count == 1 ? (former, keys.usable[0].fingerprint) : nil
+    }
+    let pairs = keys.usable.flatMap { key in
+      let mails = Set(key.userIDs.map(PublicKey.address(in:)).filter { $0.contains("@") })
+      return policy.activePeople.filter { person in
+        mails.contains { policy.people[person]?.hasMail($0) ?? false }
+      }.map { (old: $0, new: key.fingerprint) }
+    }
+    return pairs.count == 1 ? pairs[0] : nil
   }
 
   /// The largest number of keys that are named.
@@ -59,6 +84,6 @@ extension CommandError {
       .policyNotTrusted,
       message: "the policy of the store is not trusted: \(reason.message)"
         + (isMember ? "" : ", and none of your secret keys belongs to a person in it"),
-      hint: isMember ? reason.hint : JoinHint.text(for: keys))
+      hint: isMember ? reason.hint : JoinHint.text(for: keys, in: policy))
   }
 }

@@ -211,7 +211,7 @@ struct KeyRefresh {
     }
     if let revocation = renewal.after.key.revocation, renewal.before.revocation == nil {
       throw CommandError.revokedKey(
-        person, name: name, revocation, group: policy.groups(of: person).first ?? GroupName.default)
+        person, name: name, revocation, groups: policy.groups(of: person))
     }
     let isRevoked = renewal.entry.encryptTo.contains { listed in
       renewal.after.key.subkeys.contains { $0.fingerprint == listed && $0.revoked }

@@ -169,7 +169,6 @@ struct KeyReplacement {
   private func notAnAdmin(_ old: Fingerprint, _ key: PublicKey) -> CommandError {
     .other(
       .policyNotTrusted, message: "cannot change people or groups: you are not an admin of this keyring",
-      hint: "send an admin the output of `gpg --armor --export \(key.fingerprint.text)`; they run "
-        + "`keytree group replace \(old.text) FILE`")
+      hint: CommandError.replacementRequest(of: old, by: key.fingerprint))
   }
 }

@@ -16,8 +16,7 @@ extension CommandCall {
     let report = ErrorReport(describing: error)
     return CommandError.other(
       report.exitCode, message: report.message ?? "",
-      hint: "send an admin the output of `gpg --armor --export \(new.text)`; they run "
-        + "`keytree group replace \(old.text) FILE`")
+      hint: CommandError.replacementRequest(of: old, by: new))
   }
 
   /// Returns the user's listed key, whose secret is not here, and the only other key of theirs; nil in all other cases.

@@ -67,7 +67,7 @@ enum TrustCommand: Command {
     if !call.globals.json { show(trust, call.console) }
     if let obstacle = trust.obstacle { throw refusal(obstacle) }
     guard trust.signer != nil else {
-      throw noOwnKey(try OwnKeys(host: try call.host()), folder: isOtherStore ? path : nil)
+      throw noOwnKey(try OwnKeys(host: try call.host()), trust, folder: isOtherStore ? path : nil)
     }
     if let expected { try check(trust, signedBy: expected) }
     if !isAccepted || trust.changesSigner {
@@ -116,10 +116,10 @@ enum TrustCommand: Command {
         : "restore `policy.json`, its signature and `keys` from git or a backup, or ask an admin you know")
   }
 
-  private static func noOwnKey(_ keys: OwnKeys, folder: String?) -> CommandError {
+  private static func noOwnKey(_ keys: OwnKeys, _ trust: Trust, folder: String?) -> CommandError {
     .other(
       .cannotDecrypt, message: "cannot accept the policy: none of your secret keys belongs to a person in it",
-      hint: JoinHint.text(for: keys, folder: folder))
+      hint: JoinHint.text(for: keys, in: trust.policy, former: trust.preferred, folder: folder))
   }
 
   private static func check(_ trust: Trust, signedBy expected: Fingerprint) throws {

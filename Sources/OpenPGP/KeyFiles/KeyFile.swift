@@ -10,6 +10,8 @@ package struct KeyFile: Sendable {
     case empty
     /// GnuPG on this machine cannot read the key in it; the first version of GnuPG that can, or nil if it is not known.
     case unreadable(needs: String?)
+    /// It has the key with this fingerprint without any user id. GnuPG imports such a file only for a key that it has.
+    case nameless(Fingerprint)
     /// It has more than one key. The value has their fingerprints.
     case several([Fingerprint])
     /// It has a secret key, which must not be shared.
@@ -59,7 +61,7 @@ package struct KeyFile: Sendable {
   /// - Returns: The known keys to which the file adds something, and the other keys in it, in GnuPG's order. If it has
   ///   only known keys and adds nothing, both are empty.
   ///   The caller checks their sizes.
-  /// - Throws: `empty` or `unreadable` if GnuPG finds no key in it; `secret`; `engine`.
+  /// - Throws: `empty`, `unreadable` or `nameless` if GnuPG finds no key in it; `secret`; `engine`.
   package static func merging(
     _ file: [UInt8], onto known: [Fingerprint: [UInt8]], locations: EngineLocations
   ) throws(Problem) -> (changed: [KeyFile], others: [KeyFile]) {
@@ -71,8 +73,10 @@ package struct KeyFile: Sendable {
     let others = after.filter { old[$0.key.fingerprint] == nil }
     if changed.isEmpty, others.isEmpty, try read([file], locations: locations).isEmpty {
       let problem = emptiness(of: [file])
-      // A file without a user id adds nothing to a known key if that has all of it.
-      if problem != .empty || !hasPublicKey(file) { throw problem }
+      if case .unreadable = problem { throw problem }
+      // A file without a user id adds nothing to a known key that has all of it.
+      let keys = KeyPackets.certificates(in: [file]).keys
+      if keys.isEmpty || !keys.allSatisfy({ known[$0] != nil }) { throw problem }
     }
     return (changed, others)
   }
@@ -114,7 +118,7 @@ package struct KeyFile: Sendable {
   /// Returns the reason why GnuPG finds no key in files.
   private static func emptiness(of files: [[UInt8]]) -> Problem {
     for case .unreadable(let needed) in files.map(KeyPackets.problem) { return .unreadable(needs: needed) }
-    return .empty
+    return files.lazy.compactMap(KeyPackets.keyWithoutUserID).first.map { .nameless($0) } ?? .empty
   }
 
   /// Checks that the file is not too large for a store.
@@ -130,11 +134,6 @@ package struct KeyFile: Sendable {
   package init(key: PublicKey, bytes: [UInt8]) {
     self.key = key
     self.bytes = bytes
-  }
-
-  /// Returns true if a file may have a public key: armored anywhere in it, or as its first packet (RFC 9580, 5.5.1.1).
-  private static func hasPublicKey(_ bytes: [UInt8]) -> Bool {
-    firstTag(of: bytes) == 6 || ByteSearch.contains(bytes, Array("BEGIN PGP PUBLIC KEY BLOCK".utf8))
   }
 
   /// Returns the type of the first packet; nil if the bytes are not packets.

@@ -97,7 +97,7 @@ package struct UserKeyring: Sendable {
       switch error {
       case .engine(let error): throw error
       case .unreadable(let needed): throw .unusableKey(fingerprint, .unreadable(needs: needed))
-      case .empty, .several, .secret, .other: throw .unusableKey(fingerprint, .missing)
+      case .empty, .nameless, .several, .secret, .other: throw .unusableKey(fingerprint, .missing)
       }
     }
   }

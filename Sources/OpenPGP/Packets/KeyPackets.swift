@@ -64,6 +64,32 @@ package enum KeyPackets {
     return certificates
   }
 
+  /// Returns the key of a file that has no user id, because of which GnuPG does not import it.
+  ///
+  /// - Parameter file: The key, armored or binary.
+  /// - Returns: The fingerprint of the primary key; nil if the file has a user id, a damaged packet, or no key.
+  static func keyWithoutUserID(in file: [UInt8]) -> Fingerprint? {
+    for block in blocks(of: file) {
+      let (found, isWhole) = keys(in: block)
+      if isWhole, !hasUserID(block), let primary = found.first, primary.isPrimary {
+        return primary.fingerprint
+      }
+    }
+    return nil
+  }
+
+  /// Returns true if some packets have a user id (RFC 9580, 5.12).
+  private static func hasUserID(_ bytes: [UInt8]) -> Bool {
+    unsafe bytes.withUnsafeBytes { buffer in
+      var reader = unsafe PacketReader(buffer)
+      // The caller has read the packets already.
+      while !reader.isAtEnd, let packet = try? reader.next() {
+        if packet.tag == 13 { return true }
+      }
+      return false
+    }
+  }
+
   /// Returns true if a file has keys and no damaged packet, and is not truncated.
   ///
   /// - Parameter file: The key, armored or binary.

@@ -34,6 +34,50 @@ import Testing
     return files.contains { $0.hasSuffix("pin.json") }
   }
 
+  /// Gives a person a new key instead of the old one.
+  ///
+  /// - Returns: Its fingerprint.
+  private func loseKey(of person: GnuPGKey, for name: String) throws -> String {
+    try team.gnupg(person).run(["--yes", "--delete-secret-and-public-key", person.fingerprint.text])
+    try team.change(person, ["--quick-gen-key", name, "future-default", "default", "never"])
+    let listing = String(
+      decoding: try team.gnupg(person).run(["--with-colons", "--list-secret-keys"]), as: UTF8.self)
+    let line = try #require(listing.split(separator: "\n").first { $0.hasPrefix("fpr:") })
+    return line.split(separator: ":").last.map(String.init) ?? ""
+  }
+
+  @Test func `a member with a new key on a new machine learns that an admin replaces the old one`() throws {
+    let file = try team.keyFile(.bob)
+    let old = GnuPGKey.bob.fingerprint.text
+    try team.succeed(.alice, "group", "add", "default", file, "--fingerprint", old)
+    try team.succeed(.alice, "sync")
+    let new = try loseKey(of: .bob, for: "Bob <bob@keytree.example>")
+    for words in [
+      ["clone", team.hub, "--fingerprint", GnuPGKey.alice.fingerprint.text], ["trust"], ["sync"],
+    ] {
+      let answer = team.run(.bob, words)
+      #expect(answer.code == (words == ["sync"] ? .policyNotTrusted : .cannotDecrypt), "\(answer.talk)")
+      let hint = "`gpg --armor --export \(new)`; they run `keytree group replace \(old) FILE`"
+      #expect(answer.talk.contains(hint), "\(words): \(answer.talk)")
+    }
+  }
+
+  @Test
+  func `a member whose only key is a new one learns from trust and get that an admin replaces the old one`()
+    throws
+  {
+    try team.succeed(.alice, "add", "a.example/me", input: "one")
+    try team.welcome(.bob)
+    let old = GnuPGKey.bob.fingerprint.text
+    let new = try loseKey(of: .bob, for: "Robert <robert@keytree.example>")
+    for words in [["trust"], ["get", "a.example/me"]] {
+      let answer = team.run(.bob, words)
+      #expect(answer.code == .cannotDecrypt, "\(answer.talk)")
+      let hint = "`gpg --armor --export \(new)`; they run `keytree group replace \(old) FILE`"
+      #expect(answer.talk.contains(hint), "\(words): \(answer.talk)")
+    }
+  }
+
   @Test(arguments: [["sync"], ["trust"]])
   func `a newcomer learns what to send, and is let in by the next sync or trust`(first: [String]) throws {
     try team.succeed(.alice, "add", "a.example/me", input: "one")
