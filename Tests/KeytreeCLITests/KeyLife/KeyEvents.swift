@@ -9,6 +9,7 @@ extension KeyEvent {
   private static let afterExpiry = "2031-03-01 12:00:00"
   private static let extended = "20350101T000000"
   private static let ended = "has expired (2031-01-01)"
+  private static let noSecret = "and you have none of these keys"
 
   private static func cannotEncrypt() -> KeyState { .cannotEncrypt(ended) }
   private static let refresh = "`keytree group refresh`"
@@ -117,10 +118,10 @@ extension KeyEvent {
         try world.addSubkey("encr")
         try world.loseSecret(of: old)
       },
-      before: KeyState(reading: .init(code: 7, message: "secret")),
+      before: KeyState(reading: .init(code: 7, message: noSecret)),
       imports: [
         Import(person: .admin, words: ["group", "refresh", "FILE", "--fingerprint", "OWNER"])
-      ], after: KeyState(oldVersions: .init(code: 7, message: "secret"))),
+      ], after: KeyState(oldVersions: .init(code: 7, message: noSecret), reencryptsRestored: true)),
   ]
 
   // MARK: Primary keys
@@ -252,7 +253,7 @@ extension KeyEvent {
       before: KeyState(
         reading: .init(code: 7, message: "group replace"), signing: .init(code: 10, message: "group replace")),
       imports: replacement(of: "OWNER", by: .admin), replaces: .owner,
-      after: KeyState(oldVersions: .init(code: 7, message: "secret"))),
+      after: KeyState(oldVersions: .init(code: 7, message: noSecret), reencryptsRestored: true)),
     KeyEvent(
       name: "the key of a member replaced by an admin",
       happen: { world in
@@ -297,6 +298,6 @@ extension KeyEvent {
         try world.setEnd(extended, of: [], .member)
         try world.gpg(.owner, ["--import", world.export(.member)])
       },
-      before: .unusable(refresh, ended)),
+      before: .unusable(refresh, ended, member: "send an admin the output of")),
   ]
 }

@@ -33,7 +33,7 @@ extension KeyHintTests {
     Case(
       name: "both subkeys have expired", now: afterExpiry,
       prelude: end { try $0.subkeys(of: .owner) }, happen: { _ in },
-      message: "cannot write: the signing subkey ", typed: [(0, .owner), (1, .owner)]),
+      message: "cannot write: the encryption subkey ", typed: [(0, .owner), (1, .owner)]),
     Case(
       name: "all parts of the key have expired", now: afterExpiry,
       prelude: { world in
@@ -124,12 +124,12 @@ extension KeyHintTests {
       message: "the clock of this machine is behind\nhint: correct the clock", typed: [],
       meanwhile: { world in world.now = "2030-06-10 12:01:00" }),
     Case(
-      name: "a key without a user id is added",
+      name: "a key file without a user id is added",
       happen: { world in
         let options = ["--export-filter", "keep-uid=uid=none", "--export-options", "export-minimal"]
-        try world.export(.guest, to: "GUEST", options: options)
+        try world.export(.guest, to: "SENT", options: options)
       },
-      words: ["--no-input", "group", "add", "ops", "GUEST"], message: "has no user id", typed: [(0, .owner)],
-      names: ["NAME <MAIL>": "Guest <guest@life.example>"], finally: (5, "")),
+      words: ["--no-input", "group", "add", "ops", "SENT"], message: "has no user id", typed: [(0, .guest)],
+      finally: (3, "the fingerprint must be confirmed")),
   ]
 }

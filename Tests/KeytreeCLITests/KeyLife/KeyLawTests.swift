@@ -11,7 +11,6 @@ import Testing
   /// Imports the owner's key, confirmed, and brings it to everyone.
   private func refresh() throws {
     try world.succeed(.owner, "group", "refresh", "--fingerprint", try world.fingerprint(of: .owner))
-    try world.syncEverywhere()
   }
 
   /// Expects that every member can read every item, and that the store has no findings.
@@ -57,7 +56,12 @@ import Testing
     ),
   ]
 
-  @Test(arguments: [[0, 2, 3, 1, 4], [3, 7, 2, 5, 0], [1, 5, 6, 3, 2]])
+  /// Orders of the changes. The first two have each change once.
+  private static let orders = [
+    [0, 3, 2, 7], [1, 5, 4, 6], [0, 2, 3, 1, 4], [3, 7, 2, 5, 0], [1, 5, 6, 3, 2],
+  ]
+
+  @Test(arguments: KeyLifeTests.isComplete ? KeyLawTests.orders : Array(KeyLawTests.orders.prefix(2)))
   func `no sequence of changes and imports makes an item unreadable`(order: [Int]) throws {
     for (step, number) in order.enumerated() {
       world.now = "203\(step)-06-01 12:00:00"
@@ -66,8 +70,9 @@ import Testing
       try make(world)
       try refresh()
       try world.succeed(.owner, "set", "step.example/\(step)", "--secret", input: "after \(name)")
+      for person in [KeyLifeWorld.Person.owner, .member] { try world.succeed(person, "sync") }
       try world.succeed(.member, "add", "step.example/member-\(step)", input: "of the member")
-      try world.syncEverywhere()
+      for person in [KeyLifeWorld.Person.member, .owner, .admin] { try world.succeed(person, "sync") }
       try expectAllReadable("\(step): \(name)")
     }
   }
@@ -75,6 +80,7 @@ import Testing
   @Test func `the time alone adds no findings but unusable keys`() throws {
     try world.setEnd("20310101T000000", of: [])
     try refresh()
+    try world.syncEverywhere()
     for now in ["2030-12-31 12:00:00", "2031-02-01 12:00:00", "2040-01-01 12:00:00"] {
       world.now = now
       for person in KeyLifeWorld.Person.team {
@@ -102,6 +108,7 @@ import Testing
     let again = try world.keytree(.owner, words)
     #expect(again.code == 0 && again.talk.contains("No key has changed."), "\(again.all)")
     #expect(try GnuPGTool.run("git", ["-C", world.store(of: .owner), "rev-parse", "HEAD"]) == head)
+    for person in [KeyLifeWorld.Person.owner, .admin] { try world.succeed(person, "sync") }
     try world.export(.owner, to: "FILE")
     let file = try world.keytree(.admin, ["group", "refresh", world.file("FILE")])
     #expect(file.code == 0 && file.talk.contains("No key has changed."), "\(file.all)")
@@ -166,7 +173,10 @@ import Testing
 
   /// Prepares a revocation of the owner's signing subkey that the other members know, and that the owner's machine, which
   /// a thief has copied, does not.
-  private func revokeElsewhere(_ reason: KeyLifeWorld.Reason) throws {
+  ///
+  /// - Returns: The copy of the thief.
+  @discardableResult
+  private func revokeElsewhere(_ reason: KeyLifeWorld.Reason) throws -> KeyLifeWorld {
     let thief = try KeyLifeWorld(copying: world)
     try world.addSubkey("sign")
     try world.revoke(1, reason)
@@ -176,6 +186,7 @@ import Testing
     try #require(answer.code == 0, "\(answer.all)")
     for person in [KeyLifeWorld.Person.admin, .member] { try world.succeed(person, "sync") }
     try handOver(to: thief)
+    return thief
   }
 
   /// Replaces the owner's machine by that of a thief.
@@ -230,10 +241,12 @@ import Testing
   }
 
   @Test func `a record dated after a soft revocation is refused, and one dated before it is not`() throws {
-    try revokeElsewhere(.superseded)
+    let thief = try revokeElsewhere(.superseded)
     try push("a late record", asOf: "2030-05-01 12:00:00", ["add", "thief.example/a"])
     world.now = "2030-06-01 12:00:00"
     try expectRefused("thief.example/a")
+    // The first push has brought the revocation to the owner's machine.
+    try handOver(to: thief)
     try push("an early record", asOf: "2030-02-01 12:00:00", ["add", "early.example/a"])
     try world.succeed(.admin, "sync")
     #expect(try world.succeed(.admin, "get", "early.example/a").output.contains("stolen"))
@@ -243,6 +256,7 @@ import Testing
     let thief = try KeyLifeWorld(copying: world)
     try world.setEnd("20300401T000000", of: [try world.signingSubkey])
     try refresh()
+    try world.syncEverywhere()
     try handOver(to: thief)
     try push("a late record", asOf: "2030-05-01 12:00:00", ["add", "thief.example/a"])
     world.now = "2030-06-01 12:00:00"

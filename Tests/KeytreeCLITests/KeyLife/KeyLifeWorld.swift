@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 extension Trait where Self == ConditionTrait {
-  /// Runs the tests only if the program faketime is installed, with which keys expire without waiting.
+  /// Runs the tests only if the library faketime is installed, with which keys expire without waiting.
   static var needsFaketime: Self {
     .enabled(if: KeyLifeWorld.isPossible, "faketime is not installed (Debian package faketime)")
   }
@@ -12,7 +12,8 @@ extension Trait where Self == ConditionTrait {
 /// A team whose keys change: machines with real GnuPG homes, clones of one store, and the built command, all under a
 /// simulated clock.
 ///
-/// faketime gives the command, gpg and git the simulated time.
+/// The library faketime gives the command, gpg and git the simulated time. Its program of this name is not used: it
+/// fails if a process with the same number left a semaphore behind.
 final class KeyLifeWorld: @unchecked Sendable {
   // Unchecked, because the time can be changed. The steps of one world run one after another.
 
@@ -49,10 +50,15 @@ final class KeyLifeWorld: @unchecked Sendable {
   /// A step of the preparation that failed.
   struct Unexpected: Error, CustomStringConvertible { let description: String }
 
-  /// The program that simulates the clock.
-  private static let clockProgram = "/usr/bin/faketime"
+  /// The library that simulates the clock; nil if it is not installed.
+  private static let clock: String? = {
+    // Without the folder no library is installed.
+    let folders = (try? FileManager.default.contentsOfDirectory(atPath: "/usr/lib")) ?? []
+    return folders.map { "/usr/lib/\($0)/faketime/libfaketime.so.1" }.first(
+      where: FileManager.default.fileExists)
+  }()
   /// True if the clock can be simulated.
-  static let isPossible = FileManager.default.isExecutableFile(atPath: clockProgram)
+  static let isPossible = clock != nil
 
   /// The team before any event, of which each test uses a copy.
   static let base = Result { try KeyLifeWorld() }
@@ -60,8 +66,12 @@ final class KeyLifeWorld: @unchecked Sendable {
   private let scratch = ScratchFolder()
   /// The folder with all machines.
   var folder: String { scratch.path }
-  /// The simulated time, as `yyyy-MM-dd hh:mm:ss` in UTC.
-  var now = "2030-01-01 12:00:00"
+  /// The simulated time when it was set last, as `yyyy-MM-dd hh:mm:ss` in UTC. It goes on from then.
+  var now: String {
+    get { start.simulated }
+    set { start = (newValue, Date()) }
+  }
+  private var start = (simulated: "2030-01-01 12:00:00", real: Date())
   /// The fingerprints of the primary keys. A replacement changes them.
   var primary: [Person: String] = [:]
   /// The fingerprint of the person who has created the store, which stays what it is when their key is replaced.
@@ -113,9 +123,9 @@ final class KeyLifeWorld: @unchecked Sendable {
     _ person: Person, _ words: [String], input: String = "", more: [String: String] = [:]
   ) throws -> Answer {
     let process = Process()
-    process.executableURL = URL(fileURLWithPath: Self.clockProgram)
-    process.arguments = [now] + words
-    process.environment = variables(of: person).merging(more) { $1 }
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = words
+    process.environment = try variables(of: person).merging(more) { $1 }
     process.currentDirectoryURL = URL(fileURLWithPath: folder)
     // Files, because a pipe that a background agent inherits would stay open.
     let (source, output, talk) = (file("in-\(UUID())"), file("out-\(UUID())"), file("talk-\(UUID())"))
@@ -164,9 +174,9 @@ final class KeyLifeWorld: @unchecked Sendable {
     return answer.output
   }
 
-  /// Runs `keytree sync` for everyone, until all have the same.
+  /// Runs `keytree sync` for everyone, until all have the same. The last one needs to do so only once.
   func syncEverywhere() throws {
-    for person in Person.team + [.owner] { try succeed(person, "sync") }
+    for person in Person.team + [.owner, .admin] { try succeed(person, "sync") }
   }
 
   /// Stops the agent of a person.
@@ -175,7 +185,16 @@ final class KeyLifeWorld: @unchecked Sendable {
     _ = AgentSocket.kill(at: file("\(person)/g/S.gpg-agent"))
   }
 
-  private func variables(of person: Person) -> [String: String] {
+  /// The difference of the simulated time to the real one, in seconds.
+  private var delay: Int {
+    get throws {
+      let text = "\(start.simulated.replacing(" ", with: "T"))Z"
+      let simulated = try #require(ISO8601DateFormatter().date(from: text))
+      return Int(simulated.timeIntervalSince(start.real).rounded(.up))
+    }
+  }
+
+  private func variables(of person: Person) throws -> [String: String] {
     let own = file(person.rawValue)
     let program = URL(fileURLWithPath: ProcessesProgram.path).deletingLastPathComponent().path
     return [
@@ -185,6 +204,7 @@ final class KeyLifeWorld: @unchecked Sendable {
       "TZ": "UTC", "LC_ALL": "C.UTF-8",
       // Files keep their real times, and waiting is not simulated.
       "NO_FAKE_STAT": "1", "DONT_FAKE_MONOTONIC": "1",
+      "LD_PRELOAD": try #require(Self.clock), "FAKETIME": String(format: "%+d", try delay),
     ]
   }
 

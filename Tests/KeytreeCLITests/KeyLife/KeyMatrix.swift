@@ -104,8 +104,12 @@ struct KeyState: Sendable {
   var reading: Refusal?
   /// Why the owner cannot read old versions.
   var oldVersions: Refusal?
+  /// True if an item that is restored must be re-encrypted, for which its old version must be read.
+  var reencryptsRestored = false
   /// Why the owner cannot sign.
   var signing: Refusal?
+  /// Why the member cannot sign.
+  var memberSigning: Refusal?
   /// Why nobody can encrypt to the owner.
   var encrypting: Refusal?
   /// Why the owner cannot import their changed key.
@@ -136,10 +140,16 @@ struct KeyState: Sendable {
   }
 
   /// The owner can neither sign nor be encrypted to.
-  static func unusable(_ message: String, _ others: String) -> KeyState {
+  ///
+  /// - Parameters:
+  ///   - message: Part of the message to the owner.
+  ///   - others: Part of the message to the others.
+  ///   - member: Part of the message to the member if they cannot sign either.
+  static func unusable(_ message: String, _ others: String, member: String? = nil) -> KeyState {
     KeyState(
-      signing: Refusal(code: 10, message: message), encrypting: Refusal(code: 10, message: others),
-      isFinding: true)
+      signing: Refusal(code: 10, message: message),
+      memberSigning: member.map { Refusal(code: 10, message: $0) },
+      encrypting: Refusal(code: 10, message: others), isFinding: true)
   }
 
   private var clockFinding: Refusal? { clock.map { Refusal(code: 13, message: $0) } }
@@ -157,9 +167,9 @@ struct KeyState: Sendable {
     case .clock: return clockFinding
     case .reading: return isOwner ? reading : nil
     case .readingOldVersion: return restoring ?? (isOwner ? oldVersions ?? reading : nil)
-    case .restoring: return restoring
+    case .restoring: return restoring ?? (isOwner && reencryptsRestored ? oldVersions : nil)
     case .refreshing: return isOwner ? refreshing : nil
-    case .signing: return isOwner ? signing : nil
+    case .signing: return isOwner ? signing : person == .member ? memberSigning : nil
     case .encrypting: return isOwner ? signing ?? encrypting : encrypting
     }
   }
