@@ -128,6 +128,21 @@ import Testing
     (.login("git.example", "deploy"), .git("protocol=https\nhost=git.example\nusername= deploy ")),
     (.login("git.example", "agro\u{df} "), .git("protocol=https\nhost=git.example\nusername=AGRO\u{df}")),
     (.login("git.example", "u\u{308}"), .git("protocol=https\nhost=git.example\nusername=\u{fc}")),
+    // A browser and curl send a name of IDNA, git and docker what the user has typed.
+    (.login("xn--bcher-kva.example", "me"), .git("protocol=https\nhost=B\u{dc}CHER.example\nusername=me")),
+    (.login("bu\u{308}cher.example", "me"), .git("protocol=https\nhost=xn--bcher-kva.example\nusername=me")),
+    (
+      .login("xn--e1afmkfd.xn--p1ai", "me"),
+      .git("protocol=https\nhost=\u{43f}\u{440}\u{438}\u{43c}\u{435}\u{440}.\u{440}\u{444}\nusername=me")
+    ),
+    (.login("xn--bcher-kva.example", "me", docker), .docker("https://b\u{fc}cher.example/v2/", "me")),
+    (
+      generic("https://b\u{fc}cher.example/", "me"),
+      .git("protocol=https\nhost=xn--bcher-kva.example\nusername=me")
+    ),
+    (.login("2001:db8::1", "me"), .git("protocol=https\nhost=[2001:0DB8:0:0:0:0:0:1]\nusername=me")),
+    (.login("0:0:0:0:0:ffff:192.0.2.1", "me"), .git("protocol=https\nhost=[::ffff:c000:201]\nusername=me")),
+    (.login("git.example", "me"), .python("https://git%2Eexample/", "me")),
     (
       .login("git.example", "deploy", ["path": "team/a"]),
       .git("protocol=https\nhost=git.example\npath=team/a.git\nusername=deploy")
@@ -215,5 +230,16 @@ import Testing
       try store(.git("protocol=http\nhost=git.example\nusername=deploy"))
     }
     #expect(try store.open().find(Query()).items.map(\.group) == ["ops"])
+  }
+
+  @Test func `the search for another spelling of an account starts no process and decrypts nothing`() throws {
+    for number in 0..<20 { try add(.login("git\(number).example", "deploy")) }
+    let keyring = try store.open()
+    let before = keyring.engineStatistics
+    try keyring.requireNewAccount(.login("other.example", "deploy"))
+    #expect(throws: KeyringError.self) {
+      try keyring.requireNewAccount(.login("git7.example", "deploy", ["protocol": "http"]))
+    }
+    #expect(keyring.engineStatistics == before)
   }
 }

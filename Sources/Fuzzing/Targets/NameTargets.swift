@@ -37,6 +37,7 @@ extension FuzzTarget {
     if let endpoint = Endpoint(url: bytes, scheme: "https") { check(endpoint.host) }
     if let host = HostName(authority: bytes) { check(host) }
     if let host = HostName(lookingLike: bytes) { check(host) }
+    expect(!HostSpelling(bytes).searchTexts.isEmpty, "a host can be searched for")
   }
 
   private static func check(_ name: HostName) {

@@ -4,8 +4,8 @@ internal import KeyringModel
 /// The account that an item is for, for the search for other spellings of it.
 ///
 /// Two items may be for the same account although their primary keys differ: the protocol and the path name no account, a
-/// server may ignore the case of a user name and the spaces around it, a port or a user name may have been omitted, and
-/// programs disagree on whether a password is an internet password or a generic one.
+/// server may ignore the case of a user name and the spaces around it, a port or a user name may have been omitted, a host
+/// has several spellings (``HostSpelling``), and programs disagree on whether a password is an internet password or a generic one.
 struct SimilarAccount {
   /// The attributes that name a host or a service; `ss:` begins the attributes of programs of the desktop.
   private static let placeNames: [AttributeName] = [.server, .service, "url", "ss:server", "ss:service"]
@@ -15,7 +15,13 @@ struct SimilarAccount {
   private let itemClass: ItemClass
   private let domain: [UInt8]
   private let users: [String]
-  private let places: [HostName]
+  private let places: [Place]
+
+  /// A host with its port; nil for the usual one.
+  private struct Place {
+    let host: HostSpelling
+    let port: Int64?
+  }
 
   /// Finds the account of an item; nil for an item that is no password, and for one that names no host and no service.
   init?(_ itemClass: ItemClass, _ attributes: Attributes) {
@@ -34,7 +40,7 @@ struct SimilarAccount {
       if name == .server, case .integer(let port)? = attributes[.port] {
         place.port = Self.port(port, scheme: scheme)
       }
-      return place
+      return Place(host: HostSpelling(place.host), port: place.port)
     }
     if places.isEmpty { return nil }
   }
@@ -60,11 +66,8 @@ struct SimilarAccount {
 
   /// The queries that find, among others, all items for the same account.
   var queries: [Query] {
-    let hosts = places.indices.filter { index in !places[..<index].contains { $0.host == places[index].host }
-    }
-    return hosts.map { index in
-      let host = AttributeValue(text: places[index].host)
-      return Query(predicates: [Predicate(subject: .any, comparison: .contains(host), ignoresCase: true)])
+    Set(places.flatMap(\.host.searchTexts)).sorted().map { text in
+      Query(predicates: [Predicate(subject: .any, comparison: .contains(.string(text)), ignoresCase: true)])
     }
   }
 

@@ -1,0 +1,156 @@
+internal import Encoding
+
+/// A host in the form in which its spellings are compared.
+///
+/// Programs spell one host in several ways: a browser sends `xn--bcher-kva.example` and `2001:db8::1`, git and docker send
+/// what the user has typed, such as `bücher.example` and `2001:0DB8:0:0:0:0:0:1`. Percent escapes are decoded, names are
+/// compared in Unicode and lower case, and an address by its 16 bytes.
+package struct HostSpelling: Equatable, Sendable {
+  /// The canonical form. The comparison of strings ignores how letters with accents are composed.
+  private let text: String
+  /// Texts of which every spelling has at least one, in any case of its letters, unless the spelling has percent escapes.
+  package let searchTexts: [String]
+
+  /// Creates the form of a host.
+  ///
+  /// - Parameter host: A host of ``HostName``: without brackets and port.
+  package init(_ host: [UInt8]) {
+    let decoded = String(decoding: PercentEscapes.decode(host) ?? host, as: UTF8.self)
+    if let address = Self.address(decoded) {
+      text = address.map { String($0, radix: 16) }.joined(separator: ":")
+      searchTexts = [":"]
+      return
+    }
+    let labels = decoded.split(omittingEmptySubsequences: false) { Self.dots.contains($0) }.map {
+      Self.label($0)
+    }
+    let name = labels.joined(separator: ".")
+    text = name.count > 1 && name.last == "." ? String(name.dropLast()) : name
+    // A domain of the top level usually is a name in ASCII.
+    let plain = labels.filter { $0.count > 1 && $0.utf8.allSatisfy { $0 < 0x80 } }.max {
+      $0.count < $1.count
+    }
+    if text.utf8.allSatisfy({ $0 < 0x80 }) {
+      searchTexts = [text]
+    } else {
+      searchTexts = plain.map { [$0] } ?? [text, "xn--"]
+    }
+  }
+
+  /// The dot, and the characters that IDNA treats as one (RFC 3490, 3.1).
+  private static let dots: Set<Character> = [".", "\u{3002}", "\u{FF0E}", "\u{FF61}"]
+
+  // MARK: Names
+
+  private static func label(_ label: Substring) -> String {
+    let lower = label.lowercased()
+    guard lower.hasPrefix("xn--") else { return lower }
+    return decoded(lower.utf8.dropFirst(4)).map { $0.lowercased() } ?? lower
+  }
+
+  /// Decodes a label in Punycode (RFC 3492, 6.2).
+  ///
+  /// - Parameter label: The label without its prefix. A label has at most 63 bytes (RFC 1035, 2.3.4).
+  /// - Returns: nil if it is not valid.
+  private static func decoded(_ label: Substring.UTF8View.SubSequence) -> String? {
+    guard label.count <= 63, label.allSatisfy({ $0 < 0x80 }) else { return nil }
+    let mark = label.lastIndex(of: UInt8(ascii: "-"))
+    var output = mark.map { label[..<$0].map { UInt32($0) } } ?? []
+    var rest = mark.map { label[label.index(after: $0)...] } ?? label[...]
+    var (code, position, bias): (UInt32, UInt32, UInt32) = (128, 0, 72)
+    while !rest.isEmpty {
+      let old = position
+      var (weight, k): (UInt32, UInt32) = (1, 36)
+      while true {
+        guard let byte = rest.popFirst(), let digit = digit(byte) else { return nil }
+        let (step, overflow) = digit.multipliedReportingOverflow(by: weight)
+        let (sum, overflow2) = position.addingReportingOverflow(step)
+        if overflow || overflow2 { return nil }
+        position = sum
+        let threshold = k <= bias ? 1 : min(k - bias, 26)
+        if digit < threshold { break }
+        let (next, overflow3) = weight.multipliedReportingOverflow(by: 36 - threshold)
+        if overflow3 { return nil }
+        weight = next
+        k += 36
+      }
+      let count = UInt32(output.count) + 1
+      bias = adapted(position - old, count, isFirst: old == 0)
+      let (sum, overflow) = code.addingReportingOverflow(position / count)
+      if overflow { return nil }
+      code = sum
+      position %= count
+      output.insert(code, at: Int(position))
+      position += 1
+    }
+    var text = String.UnicodeScalarView()
+    for value in output {
+      guard let scalar = Unicode.Scalar(value) else { return nil }
+      text.append(scalar)
+    }
+    return String(text)
+  }
+
+  private static func digit(_ byte: UInt8) -> UInt32? {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"): UInt32(byte - UInt8(ascii: "a"))
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(byte - UInt8(ascii: "0")) + 26
+    default: nil
+    }
+  }
+
+  /// Returns the next bias (RFC 3492, 6.1).
+  private static func adapted(_ distance: UInt32, _ count: UInt32, isFirst: Bool) -> UInt32 {
+    var delta = isFirst ? distance / 700 : distance / 2
+    delta += delta / count
+    var k: UInt32 = 0
+    while delta > 455 {
+      delta /= 35
+      k += 36
+    }
+    return k + 36 * delta / (delta + 38)
+  }
+
+  // MARK: Addresses
+
+  /// Returns the eight groups of an IPv6 address (RFC 4291, 2.2); nil for any other text.
+  private static func address(_ text: String) -> [UInt16]? {
+    var groups: [UInt16] = []
+    var gap: Int?
+    let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+    guard parts.count >= 3, parts.count <= 9 else { return nil }
+    for (number, part) in parts.enumerated() {
+      if part.isEmpty {
+        // The text may begin or end with the gap, which then has two empty parts.
+        if number == 0 || number == parts.count - 1 {
+          guard parts[number == 0 ? 1 : number - 1].isEmpty else { return nil }
+        } else {
+          guard gap == nil else { return nil }
+          gap = groups.count
+        }
+      } else if number == parts.count - 1, let bytes = bytes(part) {
+        groups += [
+          UInt16(bytes[0]) << 8 | UInt16(bytes[1]), UInt16(bytes[2]) << 8 | UInt16(bytes[3]),
+        ]
+      } else {
+        guard part.utf8.count <= 4, part.first != "+", let value = UInt16(part, radix: 16) else {
+          return nil
+        }
+        groups.append(value)
+      }
+    }
+    guard let gap else { return groups.count == 8 ? groups : nil }
+    guard groups.count < 8 else { return nil }
+    groups.insert(contentsOf: [UInt16](repeating: 0, count: 8 - groups.count), at: gap)
+    return groups
+  }
+
+  /// Returns the bytes of an IPv4 address, which may end an IPv6 address.
+  private static func bytes(_ text: Substring) -> [UInt8]? {
+    let bytes = text.split(separator: ".", omittingEmptySubsequences: false).compactMap {
+      UInt8($0)
+    }
+    return bytes.count == 4 && text.utf8.count(where: { $0 == UInt8(ascii: ".") }) == 3
+      ? bytes : nil
+  }
+}
