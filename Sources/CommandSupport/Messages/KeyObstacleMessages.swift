@@ -9,7 +9,7 @@ extension KeyObstacle {
   package var message: String {
     switch (state, isMine) {
     case (.revoked(let revocation), _):
-      return "the key of \(name) is revoked (\(revocation.word), \(revocation.created.day))"
+      return "the key of \(Person.shownName(name)) is revoked (\(revocation.word), \(revocation.created.day))"
     case (.expired(let end), true):
       guard let subkey else { return "cannot write: your key \(person.text) has expired (\(end.day))" }
       return
@@ -17,7 +17,7 @@ extension KeyObstacle {
         + "expired (\(end.day))"
     case (.expired(let end), false):
       let what = group.map { "encrypt for group \(ErrorReport.quote($0))" } ?? "write"
-      return "cannot \(what): the key of \(name) has expired (\(end.day))"
+      return "cannot \(what): the key of \(Person.shownName(name)) has expired (\(end.day))"
     }
   }
 
@@ -38,7 +38,7 @@ extension KeyObstacle {
         isAdmin
         ? "; `keytree group refresh KEYFILE` imports it from a file, and `keytree group remove \(group) "
           + "\(person.text)` removes that person" : ""
-      return "ask \(name) to extend it and an admin to run `keytree group refresh`" + admin
+      return "ask \(Person.shownName(name)) to extend it and an admin to run `keytree group refresh`" + admin
     }
   }
 

@@ -1,4 +1,5 @@
 package import KeyringModel
+internal import OpenPGP
 
 /// The changes from one policy to another: lines that begin with `+`, `-` or `~`.
 package struct PolicyDifference {
@@ -16,6 +17,9 @@ package struct PolicyDifference {
         if words[0] != words[1] { lines += ["- " + words[0], "+ " + words[1]] }
         if before.key != after.key, before.key != nil {
           lines.append("~ different key file of \(new.name(of: fingerprint)) (\(fingerprint.text))")
+        }
+        lines += Self.subkeys(from: before, to: after).map {
+          "\($0) of \(new.name(of: fingerprint)) (\(fingerprint.text))"
         }
       default: break
       }
@@ -45,5 +49,12 @@ package struct PolicyDifference {
       lines.append("~ accepted the risk for the secret of item #\(item.hex.prefix(8)): \(risk.reason)")
     }
     self.lines = lines
+  }
+
+  /// Returns the changes of the subkeys that items are encrypted to, each as the start of a line.
+  private static func subkeys(from old: Person, to new: Person) -> [String] {
+    let (before, after) = (Set(old.encryptTo), Set(new.encryptTo))
+    return after.subtracting(before).sorted().map { "+ items are encrypted to subkey \(KeyID(of: $0).text)" }
+      + before.subtracting(after).sorted().map { "- items are encrypted to subkey \(KeyID(of: $0).text)" }
   }
 }

@@ -20,9 +20,9 @@ extension Policy {
     }
   }
 
-  /// Returns the name of a person, escaped, or the fingerprint if the policy does not list the person.
+  /// Returns the name of a person, shortened, or the fingerprint if the policy does not list the person.
   package func name(of fingerprint: Fingerprint) -> String {
-    people[fingerprint].map { $0.name } ?? fingerprint.text
+    people[fingerprint]?.shownName ?? fingerprint.text
   }
 
   /// The people, for programs.
@@ -33,7 +33,9 @@ extension Policy {
           JSONMember("fingerprint", .string(fingerprint.text)), JSONMember("name", .string(person.name)),
           JSONMember("role", .string(person.role.rawValue)),
         ]
+        members.append(JSONMember("encryptTo", .array(person.encryptTo.map { .string($0.text) })))
         if let removed = person.removed { members.append(JSONMember("removed", .string(removed.rfc3339))) }
+        if let new = person.replacedBy { members.append(JSONMember("replacedBy", .string(new.text))) }
         return .object(members)
       })
   }
@@ -50,9 +52,21 @@ extension Policy {
 }
 
 extension Person {
-  /// Returns the fingerprint, name and role in one line, escaped.
+  /// The most columns of a name in a message. A user id can have 2,000 characters.
+  private static let nameColumns = 100
+
+  /// The name for messages. The middle of a long one is left out, so that the mail address at its end is shown.
+  package var shownName: String { Self.shownName(name) }
+
+  /// Returns a user id for messages, as ``shownName``.
+  package static func shownName(_ userID: String) -> String {
+    DisplayWidth.cutMiddle(userID, to: nameColumns)
+  }
+
+  /// Returns the fingerprint, name and role in one line.
   package func line(_ fingerprint: Fingerprint, isMe: Bool = false) -> String {
-    let end = removed.map { ", removed \($0.day)" } ?? ""
-    return "\(fingerprint.text)  \(name) (\(role.rawValue)\(isMe ? ", you" : "")\(end))"
+    let end =
+      (removed.map { ", removed \($0.day)" } ?? "") + (replacedBy.map { ", replaced by \($0.text)" } ?? "")
+    return "\(fingerprint.text)  \(shownName) (\(role.rawValue)\(isMe ? ", you" : "")\(end))"
   }
 }

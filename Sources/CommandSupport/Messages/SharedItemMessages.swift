@@ -36,7 +36,7 @@ extension ErrorReport {
     case .plantedBy(let person, let signer):
       self.init(
         .alreadyExists,
-        "the secret was not stored: \(Self.quote(signer)) (\(person.text)) has changed \(name) last, and cannot read "
+        "the secret was not stored: \(Self.quote(Person.shownName(signer))) (\(person.text)) has changed \(name) last, and cannot read "
           + "new items",
         hint: "`keytree set \(name) --secret` replaces its secret; `keytree who \(name)` shows its readers")
     case .removal(let group):

@@ -25,7 +25,7 @@ extension ErrorReport {
     case .unusableKey(let person, let name, let group, let problem):
       self.init(
         .recipientUnusable,
-        "cannot encrypt for group \(Self.quote(group)): the key of \(name) (\(person.text)) cannot be "
+        "cannot encrypt for group \(Self.quote(group)): the key of \(Person.shownName(name)) (\(person.text)) cannot be "
           + "used: \(problem.message)",
         hint: problem.upgradeHint
           ?? "with a renewed key, run `keytree group refresh KEYFILE`; otherwise "
@@ -33,7 +33,7 @@ extension ErrorReport {
     case .unreadableKey(let person, let name, let problem):
       self.init(
         .recipientUnusable,
-        "cannot judge what \(name) (\(person.text)) has signed: the key cannot be used: \(problem.message)",
+        "cannot judge what \(Person.shownName(name)) (\(person.text)) has signed: the key cannot be used: \(problem.message)",
         hint: problem.upgradeHint
           ?? "`keytree doctor` checks the key files; restore a damaged one from git or a backup")
     case .foreignSubkey(let foreign):

@@ -99,7 +99,7 @@ private struct Conflict {
     facts.add("copy", copy.shortName)
     facts.add("signed", signed)
     if let holder {
-      let who = holderSigner.map { policy.people[$0]?.name ?? $0.text }
+      let who = holderSigner.map { policy.name(of: $0) }
       facts.add(
         "item",
         who.map { "signed by \($0), changed \(holder.modified.second)" }
@@ -123,7 +123,7 @@ private struct Conflict {
 
   private var signed: String {
     guard let signer = copy.signer else { return "not by a member of its group" }
-    let name = policy.people[signer]?.name ?? signer.text
+    let name = policy.name(of: signer)
     return copy.signed.map { "by \(name), \($0.second)" } ?? "by \(name)"
   }
 

@@ -55,7 +55,7 @@ struct RotationReport {
     var notes: [String] = []
     if entry.isDeleted, entry.state != .deleted { notes.append("deleted") }
     if let risk = entry.risk {
-      notes.append("\(policy.people[risk.by]?.name ?? risk.by.text): \(risk.reason)")
+      notes.append("\(policy.name(of: risk.by)): \(risk.reason)")
     }
     return notes.joined(separator: "; ")
   }

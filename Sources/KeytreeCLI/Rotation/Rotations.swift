@@ -126,7 +126,7 @@ extension RotationList.Reader {
       let key = keys.map(\.text).sorted().joined(separator: ", ")
       return keys == [.hidden] ? "a hidden recipient" : "key \(key), which no member has"
     }
-    let name = policy.people[person]?.name ?? person.text
+    let name = policy.name(of: person)
     switch reason {
     case .left(let time): return "\(name), who left on \(time.day)"
     case .notInGroup: return "\(name), who is not in group \(group)"

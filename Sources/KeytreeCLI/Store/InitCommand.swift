@@ -169,6 +169,6 @@ enum InitCommand: Command {
 
   /// Returns the fingerprint and the first user ID of a key.
   private static func show(_ key: OwnKeys.Candidate) -> String {
-    ([key.fingerprint.text] + key.userIDs.prefix(1)).joined(separator: " ")
+    ([key.fingerprint.text] + key.userIDs.prefix(1).map(Person.shownName)).joined(separator: " ")
   }
 }

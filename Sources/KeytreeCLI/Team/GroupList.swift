@@ -28,7 +28,7 @@ struct GroupList {
           ]))
       } else {
         let count = items[name] ?? 0
-        let names = members.map { keyring.policy.people[$0]?.name ?? $0.text }.joined(separator: ", ")
+        let names = members.map { keyring.policy.name(of: $0) }.joined(separator: ", ")
         table.add([name, count == 1 ? "1 item" : "\(count) items", names])
       }
     }

@@ -69,11 +69,13 @@ struct KeyRenewal {
   /// The changes, each as the part of a sentence.
   var changes: [String] {
     var list = changedSubkeys.compactMap { $0.new.change(since: $0.old, of: after.key) }
-    if hasNewName, !isSameKey { list.append("new name \(ErrorReport.quote(name))") }
+    if hasNewName, !isSameKey { list.append("new name \(ErrorReport.quote(Person.shownName(name)))") }
     let (old, new) = (before.userIDs, after.key.userIDs)
-    list += new.filter { !old.contains($0) && $0 != name }.map { "new user id \(ErrorReport.quote($0))" }
+    list += new.filter { !old.contains($0) && $0 != name }.map {
+      "new user id \(ErrorReport.quote(Person.shownName($0)))"
+    }
     list += old.filter { !new.contains($0) && $0 != entry.name }
-      .map { "user id \(ErrorReport.quote($0)) revoked" }
+      .map { "user id \(ErrorReport.quote(Person.shownName($0))) revoked" }
     let known = Set(before.subkeys.map(\.fingerprint))
     list += encryptTo.filter { known.contains($0) && !entry.encryptTo.contains($0) }
       .map { "items are encrypted to subkey \(KeyID(of: $0).text)" }

@@ -33,7 +33,7 @@ extension TeamPeople {
     }
     let file = try key(word)
     let isFingerprintGiven = word.text.flatMap(Self.fingerprint) != nil
-    let name = file.key.userIDs.first ?? file.key.fingerprint.text
+    let name = file.key.userIDs.first.map(Person.shownName) ?? file.key.fingerprint.text
     return NewPerson(
       file: file, source: "the file", isFingerprintGiven: isFingerprintGiven,
       facts: ["\(file.key.fingerprint.text)  \(name)"])
@@ -69,7 +69,8 @@ extension TeamPeople {
       mail,
       found.map { key in
         let problem = key.key.problem(for: .encrypt, at: now).map { "; \($0.message)" } ?? ""
-        return "\(key.key.fingerprint.text)  \(key.userID) (\(description(of: key.validity))\(problem))"
+        return
+          "\(key.key.fingerprint.text)  \(Person.shownName(key.userID)) (\(description(of: key.validity))\(problem))"
       })
   }
 
@@ -103,8 +104,10 @@ extension TeamPeople {
 
   private func facts(of found: KeyWithMail, at now: Timestamp) -> [String] {
     var list = FactList()
-    list.add("name", found.userID)
-    for userID in found.key.userIDs where userID != found.userID { list.add("also", userID) }
+    list.add("name", Person.shownName(found.userID))
+    for userID in found.key.userIDs where userID != found.userID {
+      list.add("also", Person.shownName(userID))
+    }
     list.add("fingerprint", found.key.fingerprint.inGroups)
     let expiry =
       found.key.lastDay.map { "\($0 <= now ? "expired" : "expires") \($0.day)" } ?? "does not expire"

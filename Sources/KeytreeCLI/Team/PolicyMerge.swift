@@ -173,7 +173,7 @@ struct PolicyMerge {
       "keytree: warning: your changes gave access to people whom the remote does not accept, and commits of this clone "
         + "are encrypted to them:")
     for person in readers {
-      call.console.complain("  \(person.text)  \(merge.accepted.people[person]?.name ?? "unknown")")
+      call.console.complain("  \(person.text)  \(merge.accepted.people[person]?.shownName ?? "unknown")")
     }
     call.console.complain(
       "hint: nothing is sent now; if an admin adds you again, `keytree sync` sends these commits; a new clone does not "

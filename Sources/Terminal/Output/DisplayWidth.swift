@@ -28,6 +28,24 @@ package enum DisplayWidth {
     return kept + "…"
   }
 
+  /// Returns a text of at most `limit` columns, in which `…` replaces a part between the first third and the rest.
+  ///
+  /// - Parameters:
+  ///   - text: a text without control characters.
+  ///   - limit: the available columns, three or more.
+  package static func cutMiddle(_ text: String, to limit: Int) -> String {
+    guard of(text) > limit else { return text }
+    let start = cut(text, to: limit / 3)
+    var end: [Character] = []
+    var width = of(start)
+    for character in text.reversed() {
+      width += columns(character)
+      guard width <= limit else { break }
+      end.append(character)
+    }
+    return start + String(end.reversed())
+  }
+
   private static func columns(_ character: Character) -> Int {
     var widest = 0
     for scalar in character.unicodeScalars {

@@ -49,4 +49,36 @@ struct PolicyDifferenceTests {
         "- \(alice.text)  Alice (admin)", "+ \(alice.text)  Alice (admin, removed \(time.day))",
       ])
   }
+
+  @Test("the difference shows the subkeys that items will be encrypted to, and which key replaces another")
+  func keys() throws {
+    let old = try policy {
+      $0.people[bob] = Person(name: "Bob", role: .member, added: time, encryptTo: [bob])
+    }
+    let new = try policy { policy in
+      policy.people[alice]?.encryptTo = [bob]
+      policy.people[bob] = Person(
+        name: "Bob", role: .member, added: time, removed: time, replacedBy: alice, encryptTo: [bob])
+    }
+    #expect(
+      PolicyDifference(from: old, to: new).lines == [
+        "- \(bob.text)  Bob (member)",
+        "+ \(bob.text)  Bob (member, removed \(time.day), replaced by \(alice.text))",
+        "+ items are encrypted to subkey \(bob.text.suffix(16)) of Alice (\(alice.text))",
+        "- items are encrypted to subkey \(alice.text.suffix(16)) of Alice (\(alice.text))",
+      ])
+    let json = String(decoding: new.peopleJSON.canonicalBytes, as: UTF8.self)
+    #expect(
+      json.contains("\"encryptTo\":[\"\(bob.text)\"]") && json.contains("\"replacedBy\":\"\(alice.text)\""))
+  }
+
+  @Test("a name of 2,000 characters is shown shortened, with the address at its end")
+  func longName() throws {
+    let name = String(repeating: "x", count: 1960) + " <alice@example.org>"
+    let new = try policy { $0.people[alice]?.name = name }
+    let lines = PolicyDifference(from: try policy(), to: new).lines
+    #expect(lines.count == 2 && lines.allSatisfy { $0.utf8.count < 200 }, "\(lines)")
+    #expect(lines[1].contains("<alice@example.org> (admin)"), "\(lines)")
+    #expect(new.name(of: alice).utf8.count < 120)
+  }
 }
