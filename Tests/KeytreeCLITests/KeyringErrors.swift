@@ -115,7 +115,7 @@ enum KeyringErrors {
       .changed(generation: 1, pinned: 2), .unsigned, .notSuccessor(generation: 2),
       .stepsMissing(generation: 3, pinned: 1), .keyExchanged(person, name: evil),
       .badSignature, .pinUnreadable, .keyMissing(person), .keyChanged(person, name: evil),
-      .foreignSubkey(foreign),
+      .foreignSubkey(foreign), .unusableKeyFile(person, .tooManyParts(limit: 64)),
       .unreadable(.malformed(.duplicateKey(evil))),
       .unreadable(.unknownFormat(2)), .unreadable(.missing(evil)), .unreadable(.invalid(evil)),
       .unreadable(.unexpected(evil)), .unreadable(.notCanonical), .unreadable(.unnamedPerson(person)),

@@ -144,6 +144,50 @@ import Testing
     #expect(throws: EngineError.self) { try dying(at: "--sign").signed(by: .alice) }
   }
 
+  /// The ways in which gpg ends, or closes its input, while the pipe to it is full.
+  static let earlyEnds = [
+    "exit 2", "sleep 0.3; exit 0",
+    "for n in 3 4 5 6 7 8 9 10 11 12; do eval \"exec $n<&-\"; done; sleep 0.3; exit 2",
+    "for n in 3 4 5 6 7 8 9 10 11 12; do echo '[GNUPG:] BEGIN_ENCRYPTION 2 9' >&$n; done 2>/dev/null; sleep 0.3; exit 2",
+  ]
+
+  @Test(.timeLimit(.minutes(1)), arguments: earlyEnds)
+  func `a gpg that ends before it has read a long input does not block`(end: String) throws {
+    let home = try GnuPGHome(secret: [.alice])
+    let sound = Engine(home, people: [.alice])
+    let long = [UInt8](repeating: 120, count: 200_000)
+    let person = GnuPGKey.alice.fingerprint
+    let signature = try sound.signDetached(long, signer: person)
+    let sealed = try sound.sealed(long, to: [.alice])
+    func ending(at word: String) throws -> Engine {
+      try? FileManager.default.removeItem(atPath: "\(home.folder)/tools")
+      return try Self.engine(home, people: [.alice], dyingAt: word, end)
+    }
+    #expect(throws: EngineError.self) {
+      try ending(at: "--verify").verifyDetached(signature: signature, of: long)
+    }
+    #expect(throws: EngineError.self) { try ending(at: "--encrypt").sealed(long, to: [.alice]) }
+    #expect(throws: EngineError.self) { try ending(at: "--decrypt").opened(sealed) }
+    #expect(throws: EngineError.self) { try ending(at: "--detach").signDetached(long, signer: person) }
+    #expect(throws: EngineError.self) { try ending(at: "--sign").signMessage(long, signer: person) }
+  }
+
+  @Test(.timeLimit(.minutes(1)), arguments: earlyEnds)
+  func `a gpg that ends before it has read all key files does not block`(end: String) throws {
+    let home = try GnuPGHome()
+    let engine = try Self.engine(home, people: [], dyingAt: "--import", end)
+    _ = engine
+    let locations = EngineLocations(
+      userHome: home.home, runtimeBase: "\(home.folder)/run", searchPath: "\(home.folder)/tools:/usr/bin:/bin"
+    )
+    let room = try TemporaryHome(
+      withoutKeyIn: locations.runtimeBase, name: "room", searchPath: locations.searchPath)
+    defer { room.remove() }
+    let files = (0..<320).flatMap { _ in GnuPGKey.alice.publicKey + [UInt8(ascii: "\n")] }
+    #expect(files.count > 200_000)
+    #expect(throws: EngineError.self) { try room.keys(in: files) {} }
+  }
+
   /// The status lines of a failing decryption after the first one, and the kind of the error.
   static let failures: [(lines: [String], kind: String)] = [
     // The codes of a wrong checksum, of EIO and ENOSPC, and of an answer of the agent that cannot be read.

@@ -20,6 +20,7 @@ package final class EngineDouble: OpenPGPEngine {
   private let lock = Mutex(false)
   private let refusals = Mutex<EngineError?>(nil)
   private let signingRefusals = Mutex<EngineError?>(nil)
+  private let listings = Mutex<EngineError?>(nil)
   private let verified = Mutex(0)
   private let verifiedDetached = Mutex(0)
 
@@ -39,6 +40,12 @@ package final class EngineDouble: OpenPGPEngine {
   package var signingRefusal: EngineError? {
     get { signingRefusals.withLock { $0 } }
     set { signingRefusals.withLock { $0 = newValue } }
+  }
+
+  /// The error that listing keys fails with; nil to list them.
+  package var listingFailure: EngineError? {
+    get { listings.withLock { $0 } }
+    set { listings.withLock { $0 = newValue } }
   }
 
   /// True if a message that needs a prompt is refused, as on a machine where no prompt is possible.
@@ -154,9 +161,15 @@ package final class EngineDouble: OpenPGPEngine {
 
   private var known: Set<Fingerprint> { people.withLock { $0 }.union(readers) }
 
-  package func ownPeople() throws(EngineError) -> [Fingerprint] { readers.sorted() }
+  package func ownPeople() throws(EngineError) -> [Fingerprint] {
+    if let listingFailure { throw listingFailure }
+    return readers.sorted()
+  }
 
-  package func publicKeys() throws(EngineError) -> [PublicKey] { [] }
+  package func publicKeys() throws(EngineError) -> [PublicKey] {
+    if let listingFailure { throw listingFailure }
+    return []
+  }
 
   /// Returns the same engine, which can encrypt to any recipient.
   package func with(keys: [Fingerprint: [UInt8]]) -> any OpenPGPEngine {

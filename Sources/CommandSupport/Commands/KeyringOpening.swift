@@ -14,20 +14,30 @@ extension CommandCall {
     host.keepsIndex = true
     let environment = environment
     return { [host] in
-      try Keyring.open(in: try StoreFolder.open(path), host: host) {
-        Self.pastPolicies(of: path, environment)
+      var past = HistoricalPolicies([])
+      var problem: (any Error)?
+      let keyring = try Keyring.open(in: try StoreFolder.open(path), host: host) {
+        do {
+          past = try Self.pastPolicies(of: path, environment)
+        } catch {
+          problem = error
+        }
+        return past
       }
+      // Without the history, a policy seems not to follow the accepted one.
+      if keyring.distrust != nil, let problem = problem ?? past.problem { throw problem }
+      return keyring
     }
   }
 
-  /// Returns the policies in the history, or none if git cannot read it. In that case the store is not trusted, which
-  /// the keyring reports.
-  private static func pastPolicies(of path: String, _ environment: Environment) -> HistoricalPolicies {
-    let repository = try? Repository.find(store: path) { Git(in: $0, environment) }
-    guard let repository, let steps = try? PolicyHistoryReader(in: repository).steps() else {
-      return HistoricalPolicies([])
-    }
-    return steps
+  /// Returns the policies in the history; none if the store does not use git.
+  ///
+  /// - Throws: The errors of `Repository.find` and `PolicyHistoryReader.steps`.
+  private static func pastPolicies(
+    of path: String, _ environment: Environment
+  ) throws -> HistoricalPolicies {
+    let repository = try Repository.find(store: path) { Git(in: $0, environment) }
+    return try repository.map { try PolicyHistoryReader(in: $0).steps() } ?? HistoricalPolicies([])
   }
 
   /// Returns a function that commits the pending changes of the store, on any thread; nil if the store does not use git.

@@ -25,6 +25,7 @@ extension ChainProblem {
     case .keyExchanged(let person):
       "the key file of \(person.text) is missing, or is not the one that the policy names"
     case .foreignSubkey(let foreign): foreign.message
+    case .unusableKeyFile(let person, let problem): problem.message(ofKeyFileOf: person)
     case .older(let generation, let before):
       "it is outdated: generation \(generation) follows generation \(before)"
     case .forked(let generation): "two different policies have generation \(generation)"

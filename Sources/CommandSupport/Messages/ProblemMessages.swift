@@ -150,10 +150,11 @@ extension PolicyDistrust {
     case .pinUnreadable: "this machine's record of the accepted policy cannot be read"
     case .keyMissing(let fingerprint): "the key file of \(fingerprint.text) is missing"
     case .keyChanged(let fingerprint, let name):
-      "the key file of \(name) (\(fingerprint.text)) is not the one that this machine has accepted"
+      "the key file of \(Person.shownName(name)) (\(fingerprint.text)) is not the one that this machine has accepted"
     case .foreignSubkey(let foreign): foreign.message
+    case .unusableKeyFile(let person, let problem): problem.message(ofKeyFileOf: person)
     case .keyExchanged(let fingerprint, let name):
-      "the key file of \(name) (\(fingerprint.text)) is not the one that the policy names"
+      "the key file of \(Person.shownName(name)) (\(fingerprint.text)) is not the one that the policy names"
     }
   }
 
@@ -162,6 +163,8 @@ extension PolicyDistrust {
     switch self {
     case .foreignSubkey(let foreign):
       "ask the admin who signed it to replace the key file of \(foreign.person.text)"
+    case .unusableKeyFile(let person, _):
+      "ask the admin who signed it to replace the key file of \(person.text)"
     case .keyMissing, .keyExchanged, .keyChanged:
       "`keytree check --repair` restores the file if this machine or the history has it; otherwise restore it from a "
         + "backup"
@@ -302,8 +305,14 @@ extension KeyProblem {
     case .onCard: "it is on a smart card, which might not prompt each time"
     case .sharedSubkey: "its encryption subkey also belongs to the key of another person in the store"
     case .tooLarge(let limit): "its public key is larger than \(limit) bytes"
+    case .tooManyParts(let limit): "it has more than \(limit) user ids or more than \(limit) subkeys"
     case .invalid: "GnuPG reports it as invalid"
     }
+  }
+
+  /// The description of a key file that a policy must not add.
+  func message(ofKeyFileOf person: Fingerprint) -> String {
+    "the key file of \(person.text) cannot be used: \(message)"
   }
 }
 

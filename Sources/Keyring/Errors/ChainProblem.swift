@@ -1,5 +1,6 @@
 public import Encoding
 public import KeyringModel
+public import OpenPGP
 
 /// The reason why a policy in a history is not a valid successor of the one before it.
 public enum ChainProblem: Error, Sendable, Equatable {
@@ -29,6 +30,8 @@ public enum ChainProblem: Error, Sendable, Equatable {
   case keyExchanged(Fingerprint)
   /// It adds or changes a key file that has a subkey of another person.
   case foreignSubkey(ForeignSubkey)
+  /// It adds or changes a key file that has too many parts for GnuPG.
+  case unusableKeyFile(Fingerprint, KeyProblem)
   /// It is older than the one before it.
   case older(generation: Int, before: Int)
   /// It has the generation of another policy but different content.

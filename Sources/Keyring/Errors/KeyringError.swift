@@ -175,6 +175,8 @@ public enum PolicyDistrust: Sendable, Equatable {
   case keyExchanged(Fingerprint, name: String)
   /// A key file that the policy adds or changes has a subkey of another person.
   case foreignSubkey(ForeignSubkey)
+  /// A key file that the policy adds or changes has too many parts for GnuPG.
+  case unusableKeyFile(Fingerprint, KeyProblem)
 }
 
 extension KeyringError {

@@ -81,9 +81,16 @@ struct ItemEncryptor: Sendable {
     else { return .engine(error, item) }
     switch problem {
     case .expired, .revoked:
-      if let obstacle = keyring.obstacle(of: fingerprint, group: group) { return .team(.keyEnded(obstacle)) }
+      do throws(KeyringError) {
+        if let obstacle = try keyring.obstacle(of: fingerprint, group: group) {
+          return .team(.keyEnded(obstacle))
+        }
+      } catch {
+        return error
+      }
       return .team(.unusableKey(fingerprint, name: person.name, group: group, problem))
-    case .missing, .unreadable, .disabled, .cannotEncrypt, .sharedSubkey, .tooLarge, .invalid:
+    case .missing, .unreadable, .disabled, .cannotEncrypt, .sharedSubkey, .tooLarge, .tooManyParts,
+      .invalid:
       return .team(.unusableKey(fingerprint, name: person.name, group: group, problem))
     case .fromFuture, .cannotSign, .noSecretKey, .noSigningSecret, .revokedHere, .noPassphrase, .onCard:
       return .engine(error, item)

@@ -100,7 +100,7 @@ extension Keyring {
         // The problem with the preferred key is reported, not those with the others.
         if let signature = try? body(other) { return (signature, other) }
       }
-      if let obstacle = obstacle(of: first, group: nil) { throw .team(.keyEnded(obstacle)) }
+      if let obstacle = try obstacle(of: first, group: nil) { throw .team(.keyEnded(obstacle)) }
       throw .engine(error, nil)
     }
   }
@@ -136,10 +136,14 @@ extension OpenPGPEngine {
   ///   - signer: The preferred person.
   ///   - policy: The policy.
   /// - Returns: The preferred person if there is no other.
-  func preferred(_ signer: Fingerprint, in policy: Policy) -> Fingerprint {
+  /// - Throws: `KeyringError.engine` if the preferred person is not a member, and the user's keys cannot be listed. They
+  ///   could otherwise seem to be removed.
+  func preferred(_ signer: Fingerprint, in policy: Policy) throws(KeyringError) -> Fingerprint {
     if policy.isMember(signer) { return signer }
-    // Without GnuPG the store can still be listed. Reading and writing report the error.
-    let own = (try? ownPeople()) ?? []
-    return own.filter(policy.isMember).min() ?? signer
+    do throws(EngineError) {
+      return try ownPeople().filter(policy.isMember).min() ?? signer
+    } catch {
+      throw .engine(error, nil)
+    }
   }
 }

@@ -47,7 +47,7 @@ extension Keyring {
     return Keyring(
       tree: tree,
       trusted: TrustedPolicy(
-        policy: policy, signer: engine.preferred(accepted.signer, in: policy), keys: keys),
+        policy: policy, signer: try engine.preferred(accepted.signer, in: policy), keys: keys),
       engine: engine, host: host)
   }
 
@@ -78,7 +78,7 @@ extension Keyring {
       return Keyring(
         tree: tree,
         trusted: TrustedPolicy(
-          policy: link.policy, signer: engine.preferred(trusted.signer, in: link.policy), keys: link.keys),
+          policy: link.policy, signer: try engine.preferred(trusted.signer, in: link.policy), keys: link.keys),
         engine: engine.with(keys: link.keys), host: host)
     } catch {
       guard case .policyNotTrusted = error else { throw error }

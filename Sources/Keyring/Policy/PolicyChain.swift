@@ -49,6 +49,12 @@ package struct PolicyChain {
     package init(policy: Policy, digest: ContentDigest, keys: [Fingerprint: [UInt8]]) {
       (self.policy, self.digest, self.keys) = (policy, digest, keys)
     }
+
+    /// Returns the key files of some people.
+    func keys(of people: some Sequence<Fingerprint>) -> KeyFiles {
+      let people = Set(people)
+      return keys.filter { people.contains($0.key) }
+    }
   }
 
   /// Returns an engine that uses the given key files.
@@ -109,7 +115,7 @@ package struct PolicyChain {
     if let judge, let signature = step.signature {
       let admins = judge.policy.admins.filter(link.policy.admins.contains)
       let policy = try Self.policy(of: step)
-      let keys = judge.keys.joined(with: step.keys(namedIn: policy))
+      let keys = judge.keys(of: admins).joined(with: step.keys(namedIn: policy))
       try PolicyVerification(engine: engine(keys), people: policy)
         .verify(step.bytes, signature: signature, admins: admins)
     }
@@ -127,21 +133,17 @@ package struct PolicyChain {
     guard let signature = step.signature else { throw .policyNotTrusted(.unsigned) }
     // Only the admins from before the step may sign it. Their accepted primary keys certify each new subkey, so the new
     // key files admit no other person. But an only admin whose signing subkey was lost, has expired or was revoked can
-    // import the next one, and a revocation in either file counts.
-    let judged = link.keys.joined(with: step.keys(namedIn: policy))
+    // import the next one, and a revocation in either file counts. GnuPG gets no other file before the signature is
+    // verified: anyone who can push can replace them.
+    let judged = link.keys(of: link.policy.admins).joined(with: step.keys(namedIn: policy))
     try PolicyVerification(engine: engine(judged), people: policy)
       .verify(step.bytes, signature: signature, admins: link.policy.admins)
     let keys = try keys(of: policy, in: step, after: link)
     let changed = keys.filter { link.keys[$0.key] != $0.value }.keys
-    let foreign: ForeignSubkey?
-    do throws(EngineError) {
-      // The people whom the step removes are included: what they have signed stays valid.
-      foreign = try engine(keys).foreignSubkey(
-        of: Set(changed), in: keys.merging(link.keys) { kept, _ in kept })
-    } catch {
-      throw policy.error(error)
+    // The people whom the step removes are included: what they have signed stays valid.
+    if let reason = PolicyDistrust(of: Set(changed), inFiles: keys.merging(link.keys) { kept, _ in kept }) {
+      throw .policyNotTrusted(reason)
     }
-    if let foreign { throw .policyNotTrusted(.foreignSubkey(foreign)) }
     return Link(policy: policy, digest: step.digest, keys: keys)
   }
 

@@ -120,10 +120,12 @@ public struct Trust: Sendable {
       // The pin may still name the admins.
       pin = try? pins.readPin()
     }
-    let engine = standIn ?? host.engine(for: policy.keyring, keys: keys)
+    let admins = pin?.admins ?? policy.admins
+    // GnuPG gets the other key files only after the signature is verified.
+    let engine = standIn ?? host.engine(for: policy.keyring, keys: keys.filter { admins.contains($0.key) })
     let signedBy = try signature.flatMap { signature throws(KeyringError) in
-      try PolicyVerification(engine: engine, people: policy)
-        .signer(of: bytes, signature: signature, among: pin?.admins ?? policy.admins)
+      try PolicyVerification(engine: engine, people: policy).signer(
+        of: bytes, signature: signature, among: admins)
     }
     let preferred = before?.signer
     let candidates = if let own { own } else { try OwnKeys(host: host).preferring(preferred) }
@@ -138,7 +140,7 @@ public struct Trust: Sendable {
     self.signedBy = signedBy
     obstacle =
       signature == nil
-      ? .unsigned : signedBy == nil ? .badSignature : try Self.strangeKey(policy, keys, engine)
+      ? .unsigned : signedBy == nil ? .badSignature : Self.strangeKey(policy, keys)
     let signer = candidates.first(where: policy.isMember)
     self.signer = signer
     self.preferred = preferred
@@ -162,20 +164,14 @@ public struct Trust: Sendable {
     guard isWritten else { throw .team(.overtaken) }
   }
 
-  /// Returns an error for the first key file that differs from the digest in the policy, or that has a subkey of another
-  /// person. Only the digest is signed.
-  private static func strangeKey(
-    _ policy: Policy, _ keys: KeyFiles, _ engine: any OpenPGPEngine
-  ) throws(KeyringError) -> PolicyDistrust? {
+  /// Returns the reason to refuse the first key file that differs from the digest in the policy, or that cannot be
+  /// accepted. Only the digest is signed.
+  private static func strangeKey(_ policy: Policy, _ keys: KeyFiles) -> PolicyDistrust? {
     for (fingerprint, bytes) in keys.sorted(by: { $0.key < $1.key }) {
       guard let person = policy.people[fingerprint], let key = person.key else { continue }
       if key != ContentDigest(of: bytes) { return .keyExchanged(fingerprint, name: person.name) }
     }
-    do throws(EngineError) {
-      return try engine.foreignSubkey(of: Set(keys.keys), in: keys).map { .foreignSubkey($0) }
-    } catch {
-      throw policy.error(error)
-    }
+    return PolicyDistrust(of: Set(keys.keys), inFiles: keys)
   }
 
   private static func standing(

@@ -63,7 +63,7 @@ struct TrustedPolicy: Sendable {
   func reselectingSigner(
     _ engine: any OpenPGPEngine, _ host: HostContext
   ) throws(KeyringError) -> TrustedPolicy {
-    let preferred = engine.preferred(signer, in: policy)
+    let preferred = try engine.preferred(signer, in: policy)
     if preferred == signer { return self }
     if distrust == nil, !isReplacing {
       // A pin that another process has written since is kept. It is read again the next time.

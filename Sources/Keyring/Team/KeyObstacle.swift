@@ -61,19 +61,30 @@ extension Keyring {
   ///   - person: The member.
   ///   - group: The group that cannot be encrypted to; nil if this user cannot sign.
   /// - Returns: nil if the key is in another state, for example because GnuPG does not list it.
-  func obstacle(of person: Fingerprint, group: String?) -> KeyObstacle? {
-    // Without a listing the general message is shown.
-    guard let key = (try? engine.publicKeys())?.first(where: { $0.fingerprint == person }),
-      let entry = policy.people[person]
-    else { return nil }
+  /// - Throws: `KeyringError.engine` if the keys cannot be listed.
+  func obstacle(of person: Fingerprint, group: String?) throws(KeyringError) -> KeyObstacle? {
+    guard let entry = policy.people[person] else { return nil }
+    let isMine = try ownPeople().contains(person)
+    let isAdmin = try isAdmin()
+    do throws(EngineError) {
+      guard let key = try engine.publicKeys().first(where: { $0.fingerprint == person }) else { return nil }
+      return try obstacle(of: key, entry, group: group, isMine: isMine, isAdmin: isAdmin)
+    } catch {
+      throw .engine(error, nil)
+    }
+  }
+
+  private func obstacle(
+    of key: PublicKey, _ entry: Person, group: String?, isMine: Bool, isAdmin: Bool
+  ) throws(EngineError) -> KeyObstacle? {
+    let person = key.fingerprint
     let now = host.clock()
     var obstacle = KeyObstacle(
       person: person, name: entry.name, group: group, state: .expired(now), subkey: nil)
     obstacle.memberGroups = policy.groups(of: person)
-    obstacle.isMine = (try? ownPeople())?.contains(person) ?? false
-    obstacle.isAdmin = (try? isAdmin()) ?? false
+    (obstacle.isMine, obstacle.isAdmin) = (isMine, isAdmin)
     let user = UserKeyring(locations: host.engineLocations)
-    let own = obstacle.isMine ? (try? user.publicKey(person)).flatMap { $0 } : nil
+    let own = isMine ? try user.publicKey(person) : nil
     if let revocation = key.revocation ?? own?.revocation {
       obstacle.state = .revoked(revocation)
       return obstacle
@@ -94,8 +105,7 @@ extension Keyring {
       obstacle.isRenewedHere =
         own.problem(for: .sign, at: now) == nil
         && own.expiredSubkeys(listed: entry.encryptTo, at: now).isEmpty
-      let secrets = try? user.secretSubkeys()
-      obstacle.hasPrimarySecret = secrets.map { $0[person]?[person] != nil } ?? true
+      obstacle.hasPrimarySecret = try user.secretSubkeys()[person]?[person] != nil
     }
     return obstacle
   }

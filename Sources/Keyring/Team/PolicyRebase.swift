@@ -146,7 +146,7 @@ extension Keyring {
       default: break
       }
     }
-    let signer = engine.preferred(mine.signer, in: theirs.policy)
+    let signer = try engine.preferred(mine.signer, in: theirs.policy)
     let trusted = TrustedPolicy(
       policy: theirs.policy, signer: signer, keys: theirs.keys, replacing: (mine.policy, mine.pin))
     // Items of this machine may be signed by people whom the remote has removed.

@@ -266,7 +266,7 @@ extension Keyring {
     guard keys.values.reduce(0, { $0 + $1.count }) <= StoreLayout.keyFilesLimit else {
       throw .team(.keyFilesTooLarge(limit: StoreLayout.keyFilesLimit))
     }
-    let signer = engine.preferred(trusted.signer, in: next)
+    let signer = try engine.preferred(trusted.signer, in: next)
     let trusted = TrustedPolicy(policy: next, signer: signer, keys: keys)
     return Keyring(tree: tree, trusted: trusted, engine: engine.with(keys: keys), host: host)
   }
@@ -317,12 +317,8 @@ struct TeamRules {
     if changed.isEmpty { return }
     // Those whom this change removes are included, too.
     let former = try keyring.keysOfFormerPeople().merging(keyring.trusted.keys) { $1 }
-    let foreign: ForeignSubkey?
-    do throws(EngineError) {
-      foreign = try successor.engine.foreignSubkey(of: changed, in: keys.merging(former) { kept, _ in kept })
-    } catch {
-      throw .engine(error, nil)
+    if let foreign = ForeignSubkey(of: changed, inFiles: keys.merging(former) { kept, _ in kept }) {
+      throw .team(.foreignSubkey(foreign))
     }
-    if let foreign { throw .team(.foreignSubkey(foreign)) }
   }
 }

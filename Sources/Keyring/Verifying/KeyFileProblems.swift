@@ -23,7 +23,15 @@ package struct KeyFileProblems {
     of files: [(person: Fingerprint, bytes: [UInt8])],
     keys: ([UInt8]) throws(EngineError) -> [PublicKey]
   ) throws(EngineError) {
-    var rest = files[...]
+    var rest = [(person: Fingerprint, bytes: [UInt8])]()[...]
+    for file in files {
+      // GnuPG does not get a key with too many parts. The problem of the owner's key is reported about the key.
+      guard let (person, _) = KeyPackets.excess(in: file.bytes) else {
+        rest.append(file)
+        continue
+      }
+      if person != file.person { list.append((file.person, .others([person]))) }
+    }
     while !rest.isEmpty {
       let portion = Array(rest.prefix(Self.portion))
       rest = rest.dropFirst(portion.count)

@@ -29,7 +29,7 @@ package struct PolicyRule {
     let link = Self.link(state, keys: keys)
     let admins = state.policy.admins
     let preferred = admins.filter(Set(anchors).contains)
-    let engine = room.engine(for: link.policy.keyring, keys: link.keys)
+    let engine = room.engine(for: link.policy.keyring, keys: link.keys(of: admins))
     let signer = try PolicyVerification(engine: engine, people: link.policy).signer(
       of: state.bytes, signature: signature, among: preferred + admins)
     guard let signer else { return .failure(try fault(of: signature, over: state, after: link, keys: keys)) }
@@ -58,6 +58,7 @@ package struct PolicyRule {
       case .unsigned: return .failure(.unsigned)
       case .keyMissing(let person), .keyExchanged(let person, _): return .failure(.keyExchanged(person))
       case .foreignSubkey(let foreign): return .failure(.foreignSubkey(foreign))
+      case .unusableKeyFile(let person, let problem): return .failure(.unusableKeyFile(person, problem))
       case .badSignature:
         return .failure(try fault(of: next.signature ?? [], over: next, after: link, keys: keys))
       default: return .failure(Self.order(next.policy, after: link))
@@ -78,9 +79,10 @@ package struct PolicyRule {
   ) throws(KeyringError) -> Bool {
     guard let signature = state.signature else { return false }
     let known = left.keys.joined(with: keys).merging(keys) { joined, _ in joined }
-    let signers = known.keys.filter { left.policy.people[$0] == nil } + left.policy.admins
+    let signers = Set(known.keys.filter { left.policy.people[$0] == nil } + left.policy.admins)
     do throws(KeyringError) {
-      let engine = room.engine(for: left.policy.keyring, keys: known)
+      let engine = room.engine(
+        for: left.policy.keyring, keys: known.filter { signers.contains($0.key) })
       try PolicyVerification(engine: engine, people: left.policy).verify(
         state.bytes, signature: signature, admins: signers)
       return true
@@ -107,7 +109,8 @@ package struct PolicyRule {
     let policy = link.policy
     // Includes removed people, so that the report can name them.
     let step = PolicyStep(bytes: state.bytes, signature: signature, keys: keys)
-    let judged = link.keys.joined(with: step.keys(namedIn: state.policy))
+    let judged = link.keys(of: policy.admins).joined(with: step.keys(namedIn: state.policy))
+      .merging(link.keys) { joined, _ in joined }
     let known = keys.filter { policy.covers($0.value, of: $0.key) }.merging(judged) { _, believed in believed
     }
     let facts: [SignatureFact]

@@ -101,14 +101,16 @@ enum DoctorCommand: Command {
     // Before the secret keys are listed, because that starts an agent.
     let before = store.keyring?.engineReport()
     let own: [PublicKey]
+    var ring: [Fingerprint: PublicKey] = [:]
     do {
       own = try user.secretKeys()
+      if let policy = store.keyring?.policy { ring = try known(policy, user) }
     } catch {
       let report = ErrorReport(error, item: nil)
       return [.failed("gpg", report, advice: GnuPGExamination.advice(error))] + store.diagnoses
     }
-    // The listing has just succeeded. Without the places of the secrets, the lines about subkeys do not name them.
-    let secrets = (try? user.secretSubkeys())?.values.reduce(into: [:]) { $0.merge($1) { $1 } }
+    let here = own.flatMap(\.subkeys).filter { $0.secret != .elsewhere }
+    let secrets = Dictionary(here.map { ($0.fingerprint, $0.secret) }) { first, _ in first }
     let keys = KeyExamination(own: own, now: host.clock(), secrets: secrets)
     let mayAsk = !call.globals.noInput && call.console.inputIsTerminal
     if let keyring = store.keyring, let before {
@@ -123,7 +125,7 @@ enum DoctorCommand: Command {
       let people = keys.people(
         of: keyring.policy, mine: Set(own.map(\.fingerprint)).union([keyring.ownFingerprint]),
         keys: before.keys, problems: before.problems,
-        ring: known(keyring.policy, user), path: store.path)
+        ring: ring, path: store.path)
       let keyTime = KeyTime(time: time, gnupgHome: before.userHome)
       return gnupg.diagnoses + store.diagnoses + people + [result] + keyTime.diagnoses
     }
@@ -136,8 +138,14 @@ enum DoctorCommand: Command {
   ) -> [Diagnosis] {
     var files: [Fingerprint: [UInt8]] = [:]
     let usable = keys.own.first(where: keys.isUsable)
-    // A key that cannot be exported is missing from the engine, which the round trip reports.
-    if let usable { files[usable.fingerprint] = try? user.exportMinimal(usable.fingerprint) }
+    if let usable {
+      do {
+        files[usable.fingerprint] = try user.exportMinimal(usable.fingerprint)
+      } catch {
+        let report = ErrorReport(error, item: nil)
+        return [.failed("gpg", report, advice: GnuPGExamination.advice(error))] + store.diagnoses
+      }
+    }
     let engine = Engine(
       locations: host.engineLocations, keyringID: "doctor", keys: files, interaction: .never)
     let before = engine.report()
@@ -186,12 +194,11 @@ enum DoctorCommand: Command {
   }
 
   /// Returns the keys of a policy's people in the user's own keyring.
-  private static func known(_ policy: Policy, _ user: UserKeyring) -> [Fingerprint: PublicKey] {
+  private static func known(
+    _ policy: Policy, _ user: UserKeyring
+  ) throws(EngineError) -> [Fingerprint: PublicKey] {
     var found: [Fingerprint: PublicKey] = [:]
-    for fingerprint in policy.people.keys {
-      // The diagnoses of the user's home report a keyring that cannot be read.
-      found[fingerprint] = try? user.publicKey(fingerprint)
-    }
+    for fingerprint in policy.people.keys { found[fingerprint] = try user.publicKey(fingerprint) }
     return found
   }
 }

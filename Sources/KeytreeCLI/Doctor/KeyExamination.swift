@@ -26,7 +26,7 @@ struct KeyExamination {
     for (fingerprint, person) in policy.people.sorted(by: { $0.key < $1.key })
     where person.removed == nil {
       let isMe = mine.contains(fingerprint)
-      let name = "\(fingerprint.text)  \(person.name)\(isMe ? " (you)" : "")"
+      let name = "\(fingerprint.text)  \(person.shownName)\(isMe ? " (you)" : "")"
       let key = keys.first { $0.fingerprint == fingerprint }
       let file = "\(path)/keys/\(fingerprint.text).asc"
       if let advice = problems[fingerprint]?.upgradeHint, let problem = problems[fingerprint] {
@@ -87,7 +87,7 @@ struct KeyExamination {
       ]
     }
     let list = own.map { key -> Diagnosis in
-      let name = "\(key.fingerprint.text)  \(key.userIDs.first ?? "")"
+      let name = "\(key.fingerprint.text)  \(key.userIDs.first.map(Person.shownName) ?? "")"
       guard let problem = key.problem(for: .encrypt, at: now) ?? key.problem(for: .sign, at: now) else {
         return lifetime(of: key, listed: nil, name)
       }
@@ -172,7 +172,8 @@ struct KeyExamination {
     case .noPassphrase: "`gpg --change-passphrase \(fingerprint.text)` sets one"
     case .onCard: "for items that must prompt each time, use a key that is not on a smart card"
     case .sharedSubkey: "ask both people who owns it, and remove the other person from the store"
-    case .tooLarge: "remove old user ids, photos and subkeys: `gpg --edit-key \(fingerprint.text)`"
+    case .tooLarge, .tooManyParts:
+      "remove old user ids, photos and subkeys: `gpg --edit-key \(fingerprint.text)`"
     case .unreadable: problem.upgradeHint ?? ""
     case .missing, .invalid: "restore \(file) from git or a backup"
     }

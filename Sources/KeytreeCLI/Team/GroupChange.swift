@@ -6,17 +6,9 @@ internal import OpenPGP
 internal import Terminal
 
 /// The changes of people and groups that a command line requests.
-struct GroupChange {
-  private let call: CommandCall
-  private let keyring: Keyring
-  private let people: TeamPeople
-  private var policy: Policy { keyring.policy }
+struct GroupChange: TeamOperation {
+  let people: TeamPeople
   private var run: TeamChangeRun { TeamChangeRun(call, keyring) }
-
-  init(_ call: CommandCall, _ keyring: Keyring) {
-    (self.call, self.keyring) = (call, keyring)
-    people = TeamPeople(call: call, keyring: keyring)
-  }
 
   // MARK: Groups
 
@@ -65,7 +57,7 @@ struct GroupChange {
     var result = ExitCode.done
     for word in words {
       do {
-        keyring = try GroupChange(call, keyring).add(word, to: group, role)
+        keyring = try GroupChange(people: TeamPeople(call: call, keyring: keyring)).add(word, to: group, role)
       } catch  where words.count > 1 {
         if case TerminalError.cancelled = error { throw error }
         let report = ErrorReport(describing: error)
@@ -125,7 +117,7 @@ struct GroupChange {
   private func join(
     _ person: Fingerprint, _ group: String, _ role: Person.Role?, isFingerprintGiven: Bool
   ) throws -> Keyring {
-    let name = policy.people[person]?.name ?? person.text
+    let name = policy.name(of: person)
     let isThere = policy.groups[group]?.contains(person) ?? false
     let newRole = role.flatMap { $0 == policy.people[person]?.role ? nil : $0 }
     guard !isThere || newRole != nil else {
@@ -205,7 +197,7 @@ struct GroupChange {
 
   /// Returns the edit that removes a person from a group, or from all groups, and its description.
   private func removal(of person: Fingerprint, _ group: String) throws -> (PolicyEdit, String) {
-    let name = policy.people[person]?.name ?? person.text
+    let name = policy.name(of: person)
     let groups = policy.groups(of: person)
     let isLast = call.arguments.has(GroupCommand.all) || groups == [group]
     guard isLast ? policy.isMember(person) : groups.contains(group) else {

@@ -176,16 +176,17 @@ enum GroupCommand: Command {
     }
     let keyring = try call.openKeyring()
     defer { call.explain(keyring.engineStatistics) }
+    let people = TeamPeople(call: call, keyring: keyring)
     switch subcommand {
     case "list": try GroupList(keyring).print(call)
     case "show": try GroupList(keyring).printMembers(of: try groupName(call), call)
-    case "create": try GroupChange(call, keyring).create(try newName(call))
-    case "delete": try GroupChange(call, keyring).delete(try groupName(call))
-    case "add": return try GroupChange(call, keyring).add(to: try groupName(call))
-    case "remove": try GroupChange(call, keyring).remove(from: try groupName(call))
-    case "refresh": return try KeyRefresh(call, keyring).run()
-    case "replace": try KeyReplacement(call, keyring).run()
-    default: try GroupChange(call, keyring).reseal()
+    case "create": try GroupChange(people: people).create(try newName(call))
+    case "delete": try GroupChange(people: people).delete(try groupName(call))
+    case "add": return try GroupChange(people: people).add(to: try groupName(call))
+    case "remove": try GroupChange(people: people).remove(from: try groupName(call))
+    case "refresh": return try KeyRefresh(people: people).run()
+    case "replace": try KeyReplacement(people: people).run()
+    default: try GroupChange(people: people).reseal()
     }
     return .done
   }

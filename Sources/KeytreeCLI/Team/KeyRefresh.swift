@@ -6,16 +6,8 @@ internal import OpenPGP
 internal import Terminal
 
 /// `group refresh`: imports renewed keys of members.
-struct KeyRefresh {
-  private let call: CommandCall
-  private let keyring: Keyring
-  private let people: TeamPeople
-  private var policy: Policy { keyring.policy }
-
-  init(_ call: CommandCall, _ keyring: Keyring) {
-    (self.call, self.keyring) = (call, keyring)
-    people = TeamPeople(call: call, keyring: keyring)
-  }
+struct KeyRefresh: TeamOperation {
+  let people: TeamPeople
 
   /// A key file that may be newer than those of the keyring.
   private struct Candidate {
@@ -57,7 +49,8 @@ struct KeyRefresh {
     let subject = renewals.count == 1 ? "renew a key" : "renew \(renewals.count) keys"
     let now = try TeamChangeRun(call, keyring).make(change, subject)
     for renewal in renewals {
-      call.console.say("Renewed the key of \(renewal.name): \(renewal.changes.joined(separator: "; ")).")
+      call.console.say(
+        "Renewed the key of \(Person.shownName(renewal.name)): \(renewal.changes.joined(separator: "; ")).")
       if let choice = renewal.choice { call.tellSkipped(choice) }
     }
     TeamChangeRun(call, now).report(change)
@@ -179,13 +172,13 @@ struct KeyRefresh {
   private func merged(_ candidate: Candidate, _ known: [Fingerprint: [UInt8]]) throws -> [KeyFile] {
     let expected = candidate.person.map { person in known.filter { $0.key == person } }
     let locations = try call.host().engineLocations
-    let found: (changed: [KeyFile], others: [KeyFile])
+    let found: (changed: [KeyFile], others: [Fingerprint])
     do {
       found = try KeyFile.merging(candidate.bytes, onto: expected ?? known, locations: locations)
     } catch {
       throw CommandError.keyFile(error, source: candidate.source)
     }
-    if let other = found.others.first, found.changed.isEmpty { throw Self.notAMember(other.key.fingerprint) }
+    if let other = found.others.first, found.changed.isEmpty { throw Self.notAMember(other) }
     return found.changed
   }
 
@@ -203,7 +196,7 @@ struct KeyRefresh {
   ///   - renewal: The import.
   ///   - others: The imports that were accepted before it.
   private func check(_ renewal: KeyRenewal, _ others: [KeyRenewal]) throws {
-    let (person, name) = (renewal.person, renewal.entry.name)
+    let (person, name) = (renewal.person, renewal.entry.shownName)
     do {
       try renewal.after.requireSize()
     } catch {
@@ -239,7 +232,7 @@ struct KeyRefresh {
 
   private func confirm(_ renewal: KeyRenewal) throws {
     if try people.isFingerprintGiven(renewal.person) { return }
-    call.console.complain("\(renewal.person.text)  \(renewal.entry.name)")
+    call.console.complain("\(renewal.person.text)  \(renewal.entry.shownName)")
     for change in renewal.changes { call.console.complain("  \(change)") }
     let isConfirmed: Bool
     do {
@@ -258,7 +251,8 @@ struct KeyRefresh {
   private func notAnAdmin(_ renewals: [KeyRenewal]) -> CommandError {
     for renewal in renewals {
       call.console.complain(
-        "The key of \(renewal.name) has changed: \(renewal.changes.joined(separator: "; ")).")
+        "The key of \(Person.shownName(renewal.name)) has changed: \(renewal.changes.joined(separator: "; "))."
+      )
     }
     let own = renewals.first { $0.person == keyring.ownFingerprint } ?? renewals.first
     return .notAnAdmin(sending: own?.person ?? keyring.ownFingerprint)

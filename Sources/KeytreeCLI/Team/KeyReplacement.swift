@@ -7,16 +7,8 @@ internal import OpenPGP
 internal import Terminal
 
 /// `group replace`: gives the role and the groups of a person's old key to a new key.
-struct KeyReplacement {
-  private let call: CommandCall
-  private let keyring: Keyring
-  private let people: TeamPeople
-  private var policy: Policy { keyring.policy }
-
-  init(_ call: CommandCall, _ keyring: Keyring) {
-    (self.call, self.keyring) = (call, keyring)
-    people = TeamPeople(call: call, keyring: keyring)
-  }
+struct KeyReplacement: TeamOperation {
+  let people: TeamPeople
 
   func run() throws {
     let old = try people.member(call.arguments.operand(0)?.approximateText ?? "")
@@ -60,7 +52,7 @@ struct KeyReplacement {
         try TeamChangeRun(call, keyring).make(change, "replace the key of a person")
       }
     }
-    call.console.say("Replaced the key of \(entry.name) by \(key.fingerprint.text).")
+    call.console.say("Replaced the key of \(entry.shownName) by \(key.fingerprint.text).")
     TeamChangeRun(call, now).report(change)
     if call.arguments.has(GroupCommand.compromised) { TeamChangeRun(call, now).tellRotation() }
   }
@@ -144,7 +136,7 @@ struct KeyReplacement {
     let role = entry.role == .admin ? " as an admin" : ""
     let lines =
       new.facts + (isMember ? ["is a member already: \(policy.name(of: person))"] : []) + [
-        "will replace the key of \(entry.name)\(role) in "
+        "will replace the key of \(entry.shownName)\(role) in "
           + "\(groups.isEmpty ? "no group" : groups.joined(separator: ", "))."
       ]
     for line in lines { if asks { call.console.complain(line) } else { call.console.say(line) } }

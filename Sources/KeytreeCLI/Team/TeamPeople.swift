@@ -139,6 +139,18 @@ struct TeamPeople {
   }
 }
 
+/// A change of people, groups or keys that a command line requests.
+protocol TeamOperation {
+  /// The people that the command line names, with its call and its keyring.
+  var people: TeamPeople { get }
+}
+
+extension TeamOperation {
+  var call: CommandCall { people.call }
+  var keyring: Keyring { people.keyring }
+  var policy: Policy { keyring.policy }
+}
+
 extension Person {
   /// Returns true if the name contains an email address: in angle brackets, or as the whole name.
   func hasMail(_ mail: String) -> Bool {

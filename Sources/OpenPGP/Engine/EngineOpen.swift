@@ -37,7 +37,7 @@ extension Engine {
       let output = try DataObject(writingTo: sink)
       let (source, target) = unsafe (input.pointer, output.pointer)
       return unsafe context.run { context in
-        unsafe gpgme_op_decrypt(context, source, target)
+        unsafe gpgme_op_decrypt_start(context, source, target)
       }
     }
     if cancellation?.isCancelled == true { throw .cancelled }

@@ -56,7 +56,7 @@ extension Engine {
         guard code == 0 else { throw EngineError(code) }
       }
       return unsafe context.run { context in
-        unsafe gpgme_op_encrypt_ext(context, nil, recipients, flags, source, target)
+        unsafe gpgme_op_encrypt_ext_start(context, nil, recipients, flags, source, target)
       }
     }
     guard code == 0 else { throw context.sealingFailure(code, signer: nil) }

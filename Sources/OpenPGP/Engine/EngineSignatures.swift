@@ -47,7 +47,7 @@ extension Engine {
       let input = try unsafe DataObject(reading: bytes, isSensitive: false)
       let source = unsafe input.pointer
       return unsafe context.run { context in
-        unsafe gpgme_op_sign(context, source, target, mode)
+        unsafe gpgme_op_sign_start(context, source, target, mode)
       }
     }
     if cancellation?.isCancelled == true { throw .cancelled }

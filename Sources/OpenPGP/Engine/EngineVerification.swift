@@ -90,7 +90,7 @@ extension Engine {
         let output = try DataObject()
         let (input, signed, plain) = unsafe (source.pointer, text.pointer, output.pointer)
         return unsafe context.run { context in
-          unsafe gpgme_op_verify(
+          unsafe gpgme_op_verify_start(
             context, input, content == nil ? nil : signed, content == nil ? plain : nil)
         }
       }

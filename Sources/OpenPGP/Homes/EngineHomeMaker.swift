@@ -175,34 +175,42 @@ struct EngineHomeMaker: Sendable {
     if let foreign = ForeignSubkey(ofPrimaryKeyIn: KeyPackets.certificates(in: keys.values)) {
       throw .foreignSubkey(foreign)
     }
-    let ordered = keys.sorted { $0.key < $1.key }
+    let contents = importable
     var imported: [Fingerprint] = []
-    let first = ordered.flatMap { RevocationPackets.withoutSoftRevocations(in: [$0.value]) }
-    if !first.isEmpty { imported = try tools.importKeys(first, home: path) }
-    if !ordered.isEmpty {
-      imported += try tools.importKeys(ordered.flatMap { $0.value + [UInt8(ascii: "\n")] }, home: path)
+    // The files of each person are one file here.
+    let first = KeyContent(
+      joining: contents.compactMap { RevocationPackets.withoutSoftRevocations(in: [$0.keys]) })
+    if !first.bytes.isEmpty { imported = try tools.importKeys(first, home: path) }
+    if !contents.isEmpty {
+      imported += try tools.importKeys(KeyContent(joining: contents.map(\.keys)), home: path)
     }
     // This also makes an empty keybox, if there are no keys.
     var listed = try tools.keys(home: path)
-    // A damaged file may have kept gpg from reading the files after it, or gpg could not write to the home.
+    // A key that gpg cannot read may have kept it from reading the others, or gpg could not write to the home.
     let present = Set(listed.map(\.fingerprint))
-    let missing = ordered.filter { !present.contains($0.key) }
+    let missing = contents.filter { !present.contains($0.person) }
     if !missing.isEmpty {
-      imported += try tools.importKeys(eachOf: missing.map(\.value), home: path)
+      imported += try tools.importKeys(eachOf: missing.map(\.keys), home: path)
       listed = try tools.keys(home: path)
     }
-    // A file may hold more keys than the one it is named after. They are removed, because such a key could claim the
-    // subkey of another person.
-    let strangers = listed.map(\.fingerprint).filter { keys[$0] == nil }
-    if !strangers.isEmpty {
-      try tools.delete(strangers, home: path)
-      listed = try tools.keys(home: path)
-      guard listed.allSatisfy({ keys[$0.fingerprint] != nil }) else {
-        throw .unsafeEngine(path: path, reason: "keys of other people in it cannot be deleted")
-      }
+    guard listed.allSatisfy({ keys[$0.fingerprint] != nil }) else {
+      throw .unsafeEngine(path: path, reason: "it has the key of another person")
     }
     try requireWhole(listed, imported)
     return listed
+  }
+
+  /// The keys of the people in the order of their fingerprints. A file may have other keys, too. They are left out, because
+  /// such a key could claim the subkey of another person. A key with too many parts is also left out: the table then says
+  /// that it cannot be read.
+  private var importable: [(person: Fingerprint, keys: KeyContent)] {
+    keys.sorted { $0.key < $1.key }.compactMap { person, file in
+      do throws(EngineError) {
+        return (person, try KeyContent(file, of: [person]))
+      } catch {
+        return nil
+      }
+    }
   }
 
   /// Checks that a listing has all keys that were imported, with all subkeys in their files: libgpgme does not notice that

@@ -40,55 +40,77 @@ package struct KeyFile: Sendable {
   ///   - files: Armored or binary files, each with the same single key.
   ///   - fingerprint: The expected key, if known.
   ///   - locations: The search path for programs, and the folder for the home.
-  /// - Throws: The reason why it is not the key of one person.
+  /// - Throws: The reason why it is not the key of one person; `engine` with `unusableKey` and `tooLarge` or `tooManyParts`
+  ///   if a store must not have it.
   package init(
     reading files: [[UInt8]], expecting fingerprint: Fingerprint? = nil, locations: EngineLocations
   ) throws(Problem) {
-    let found = try Self.read(files, locations: locations)
-    guard let first = found.first else { throw Self.emptiness(of: files) }
-    guard found.count == 1 else { throw .several(found.map(\.key.fingerprint).sorted()) }
-    if let fingerprint, first.key.fingerprint != fingerprint { throw .other(first.key.fingerprint) }
-    try first.requireSize()
-    self = first
+    let people = KeyPackets.certificates(in: files).keys
+    guard people.count <= 1 else { throw .several(people.sorted()) }
+    guard let found = try Self.read(files, locations: locations, export: { $0 }).exported.first else {
+      throw Self.emptiness(of: files)
+    }
+    if let fingerprint, found.key.fingerprint != fingerprint { throw .other(found.key.fingerprint) }
+    try found.requireSize()
+    self = found
   }
 
   /// Reads the keys that a file changes or adds, merged onto known keys.
   ///
   /// - Parameters:
   ///   - file: An armored or binary file with any number of keys.
-  ///   - known: The key files of known people, by fingerprint.
+  ///   - known: The key files of known people, by fingerprint. GnuPG gets only those of which the file has the key.
   ///   - locations: The search path for programs, and the folder for the home.
-  /// - Returns: The known keys to which the file adds something, and the other keys in it, in GnuPG's order. If it has
-  ///   only known keys and adds nothing, both are empty.
+  /// - Returns: The known keys to which the file adds something, and the fingerprints of the other keys in it, sorted. If
+  ///   it has only known keys and adds nothing, both are empty.
   ///   The caller checks their sizes.
   /// - Throws: `empty`, `unreadable` or `nameless` if GnuPG finds no key in it; `secret`; `engine`.
   package static func merging(
     _ file: [UInt8], onto known: [Fingerprint: [UInt8]], locations: EngineLocations
-  ) throws(Problem) -> (changed: [KeyFile], others: [KeyFile]) {
-    let files = known.sorted { $0.key < $1.key }.map(\.value)
-    let before = try read(files, locations: locations)
-    let after = try read(files + [file], locations: locations)
-    let old = Dictionary(before.map { ($0.key.fingerprint, $0.key) }) { first, _ in first }
-    let changed = after.filter { new in old[new.key.fingerprint].map { !$0.isSame(as: new.key) } ?? false }
-    let others = after.filter { old[$0.key.fingerprint] == nil }
-    if changed.isEmpty, others.isEmpty, try read([file], locations: locations).isEmpty {
-      let problem = emptiness(of: [file])
-      if case .unreadable = problem { throw problem }
-      // A file without a user id adds nothing to a known key that has all of it.
-      let keys = KeyPackets.certificates(in: [file]).keys
-      if keys.isEmpty || !keys.allSatisfy({ known[$0] != nil }) { throw problem }
+  ) throws(Problem) -> (changed: [KeyFile], others: [Fingerprint]) {
+    guard !hasSecretKey(file) else { throw .secret }
+    let people = Set(KeyPackets.certificates(in: [file]).keys)
+    let others = people.filter { known[$0] == nil }.sorted()
+    let members = people.subtracting(others)
+    let problem = emptiness(of: [file])
+    if members.isEmpty {
+      guard problem == .empty, !others.isEmpty else { throw problem }
+      return ([], others)
+    }
+    let files = members.sorted().compactMap { known[$0] }
+    let before = try read(files, of: members, locations: locations) { _ in [] }.keys
+    let changed = try read(files + [file], of: members, locations: locations) { after in
+      after.filter { new in !before.contains { $0.isSame(as: new) } }
+    }.exported
+    // A file without a user id adds nothing to a known key that has all of it.
+    if changed.isEmpty, others.isEmpty, case .unreadable = problem,
+      try read([file], of: members, locations: locations, export: { _ in [] }).keys.isEmpty
+    {
+      throw problem
     }
     return (changed, others)
   }
 
+  /// Imports files into a new home, and exports some of the keys that it has then.
+  ///
+  /// - Parameters:
+  ///   - files: The files.
+  ///   - people: The primary fingerprints of the keys that are imported; nil for all.
+  ///   - locations: The search path for programs, and the folder for the home.
+  ///   - selection: Returns the keys to export.
+  /// - Returns: All keys, and the exported ones.
   private static func read(
-    _ files: [[UInt8]], locations: EngineLocations
-  ) throws(Problem) -> [KeyFile] {
+    _ files: [[UInt8]], of people: Set<Fingerprint>? = nil, locations: EngineLocations,
+    export selection: ([PublicKey]) -> [PublicKey]
+  ) throws(Problem) -> (keys: [PublicKey], exported: [KeyFile]) {
     guard !files.contains(where: hasSecretKey) else { throw .secret }
     if let foreign = ForeignSubkey(ofPrimaryKeyIn: KeyPackets.certificates(in: files)) {
       throw .engine(.foreignSubkey(foreign))
     }
     do throws(EngineError) {
+      var contents: [KeyContent] = []
+      for file in files { contents.append(try KeyContent(file, of: people)) }
+      if let first = RevocationPackets.withoutSoftRevocations(in: contents) { contents.insert(first, at: 0) }
       // Without an agent a secret key that the check above has missed cannot be stored anywhere. A minimal import keeps
       // subkeys that have expired or are revoked; a minimal export would drop the former.
       let home = try TemporaryHome(
@@ -98,18 +120,18 @@ package struct KeyFile: Sendable {
       let user = UserKeyring(
         locations: EngineLocations(
           userHome: home.home, runtimeBase: home.runtimeFolder, searchPath: locations.searchPath))
-      let first = RevocationPackets.withoutSoftRevocations(in: files)
-      for bytes in first.isEmpty ? files : [first] + files { try user.importKeys(bytes) }
-      var found: [KeyFile] = []
-      for key in try user.publicKeys() {
+      for content in contents { try user.importKeys(content) }
+      let keys = try user.publicKeys()
+      var exported: [KeyFile] = []
+      for key in selection(keys) {
         let bytes = try user.export(key.fingerprint)
         // libgpgme does not notice that gpg was killed while it was listing the keys.
         guard Set(key.subkeys.map(\.fingerprint)).isSuperset(of: KeyPackets.fingerprints(in: bytes)) else {
           throw .incomplete(detail: "it did not list the whole key")
         }
-        found.append(KeyFile(key: key, bytes: bytes))
+        exported.append(KeyFile(key: key, bytes: bytes))
       }
-      return found
+      return (keys, exported)
     } catch {
       throw .engine(error)
     }
@@ -123,8 +145,9 @@ package struct KeyFile: Sendable {
 
   /// Checks that the file is not too large for a store.
   ///
-  /// - Throws: `engine` with `unusableKey` and `tooLarge`.
+  /// - Throws: `engine` with `unusableKey` and `tooLarge` or `tooManyParts`.
   package func requireSize() throws(Problem) {
+    if let (person, problem) = KeyPackets.excess(in: bytes) { throw .engine(.unusableKey(person, problem)) }
     guard bytes.count <= Self.sizeLimit else {
       throw .engine(.unusableKey(key.fingerprint, .tooLarge(limit: Self.sizeLimit)))
     }

@@ -11,38 +11,29 @@ extension TemporaryHome {
   ///   - file: Any bytes; usually an armored or binary key.
   ///   - processStarted: Called for every process that is started.
   /// - Returns: The keys in the order of the file; empty if GnuPG finds none.
-  /// - Throws: `incomplete` if GnuPG lists fewer keys than the file has; an engine error.
+  /// - Throws: `incomplete` if GnuPG lists fewer keys than the file has; `unusableKey` with `tooManyParts`; an engine error.
   package func keys(
     in file: [UInt8], processStarted: () -> Void
   ) throws(EngineError) -> [PublicKey] {
-    if file.isEmpty { return [] }
+    let content = try KeyContent(file).bytes
+    if content.isEmpty { return [] }
     let context = try context(processStarted)
     processStarted()
-    let found = try unsafe file.span.bytes.withUnsafeBytes { bytes throws(EngineError) in
+    var found: [PublicKey] = []
+    try unsafe content.span.bytes.withUnsafeBytes { bytes throws(EngineError) in
       let data = try unsafe DataObject(reading: bytes, isSensitive: false)
-      return unsafe context.keys(in: data.pointer)
+      let input = unsafe data.pointer
+      // An error is damaged data. Whether GnuPG has said everything is checked below.
+      _ = unsafe context.run(
+        { context in
+          unsafe gpgme_op_keylist_from_data_start(context, input, 0)
+        }, eachKey: { key in if let facts = unsafe PublicKey(key) { found.append(facts) } })
     }
     // libgpgme does not notice that gpg was killed.
-    guard found.count >= KeyPackets.ordinaryCount(in: file) else {
+    guard found.count >= KeyPackets.ordinaryCount(in: content) else {
       throw .incomplete(detail: "it did not list all keys of a file")
     }
     return found
-  }
-}
-
-extension Context {
-  /// Lists the keys in some data. Stops at damaged data.
-  fileprivate func keys(in data: gpgme_data_t) -> [PublicKey] {
-    guard unsafe gpgme_op_keylist_from_data_start(pointer, data, 0) == 0 else { return [] }
-    var keys: [PublicKey] = []
-    var next: gpgme_key_t?
-    while unsafe gpgme_op_keylist_next(pointer, &next) == 0, let key = unsafe next {
-      if let facts = unsafe PublicKey(key) { keys.append(facts) }
-      unsafe gpgme_key_unref(key)
-      unsafe next = nil
-    }
-    _ = unsafe gpgme_op_keylist_end(pointer)
-    return keys
   }
 }
 

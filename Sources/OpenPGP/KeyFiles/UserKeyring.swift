@@ -59,14 +59,14 @@ package struct UserKeyring: Sendable {
 
   /// Imports keys. For temporary homes only.
   ///
-  /// - Parameter bytes: Armored or binary keys. A key that cannot be read is missing from the listing.
+  /// - Parameter keys: The keys. One that cannot be read is missing from the listing.
   /// - Throws: `incomplete` when gpg did not finish; an engine error.
-  func importKeys(_ bytes: [UInt8]) throws(EngineError) {
+  func importKeys(_ keys: KeyContent) throws(EngineError) {
     guard let home = locations.userHome else { return }
     let (program, gpgconf) = try program()
     let tools = EngineTools(
       program: program, gpgconf: Gpgconf(program: gpgconf, processStarted: {}), processStarted: {})
-    _ = try tools.importKeys(bytes, home: home)
+    _ = try tools.importKeys(keys, home: home)
   }
 
   /// Finds a public key.
@@ -87,7 +87,8 @@ package struct UserKeyring: Sendable {
   ///
   /// - Parameter fingerprint: The primary fingerprint.
   /// - Returns: The armored key.
-  /// - Throws: `unusableKey` when the key does not exist, or is too large for a key file; an engine error.
+  /// - Throws: `unusableKey` when the key does not exist, or is too large or has too many parts for a key file; an engine
+  ///   error.
   package func exportMinimal(_ fingerprint: Fingerprint) throws(EngineError) -> [UInt8] {
     do throws(KeyFile.Problem) {
       return try KeyFile(

@@ -12,17 +12,15 @@ struct EngineTools {
   /// Called for every process started.
   var processStarted: () -> Void
 
-  /// Imports key files together.
-  ///
-  /// gpg reads a file, not a pipe: libgpgme 1.18 never returns if gpg ends before it has read all of a longer input.
+  /// Imports keys together.
   ///
   /// - Parameters:
-  ///   - bytes: Armored keys, any number.
+  ///   - keys: Any number of keys.
   ///   - home: The GnuPG home.
   /// - Returns: The keys that are in the home now.
   /// - Throws: `incomplete` when gpg did not finish. A key that cannot be read causes no error, but is missing.
-  func importKeys(_ bytes: [UInt8], home: String) throws(EngineError) -> [Fingerprint] {
-    let report = try importReport(of: [bytes], home: home)
+  func importKeys(_ keys: KeyContent, home: String) throws(EngineError) -> [Fingerprint] {
+    let report = try importReport(of: [keys], home: home)
     guard report.importCounts != nil else { throw Self.unfinished }
     return report.imported
   }
@@ -60,33 +58,23 @@ struct EngineTools {
     return key
   }
 
-  /// Deletes public keys. One process deletes several hundred of them.
-  ///
-  /// - Parameters:
-  ///   - fingerprints: Their primary fingerprints.
-  ///   - home: The GnuPG home.
-  /// - Throws: The error of libgpgme. A key that cannot be deleted causes no error, but stays in the listing.
-  func delete(_ fingerprints: [Fingerprint], home: String) throws(EngineError) {
-    let arguments = ["--yes", "--delete-keys", "--"]
-    try forEachBatch(of: fingerprints) { portion throws(EngineError) in
-      try run(arguments + portion.map(\.text), home: home)
-    }
-  }
-
   /// Imports key files separately, so that a damaged one does not keep gpg from reading the others. One process reads
   /// several hundred of them.
   ///
   /// - Parameters:
-  ///   - files: Armored keys.
+  ///   - files: The keys in each file.
   ///   - home: The GnuPG home.
   /// - Returns: The keys that are in the home now.
   /// - Throws: `incomplete` when gpg did not finish, or did not report the reason why it has not imported a key. A key that
   ///   cannot be read causes no error, but is missing.
-  func importKeys(eachOf files: [[UInt8]], home: String) throws(EngineError) -> [Fingerprint] {
+  func importKeys(eachOf files: [KeyContent], home: String) throws(EngineError) -> [Fingerprint] {
     var imported: [Fingerprint] = []
-    try forEachBatch(of: files) { portion throws(EngineError) in
+    var rest = files[...]
+    while !rest.isEmpty {
+      let portion = rest.prefix(Self.portion)
+      rest = rest.dropFirst(portion.count)
       let report = try importReport(of: portion, home: home)
-      let ordinary = portion.count { KeyPackets.isOrdinary($0) }
+      let ordinary = portion.count { KeyPackets.isOrdinary($0.bytes) }
       guard let counts = report.importCounts, counts.read >= ordinary, counts.explained >= counts.read else {
         throw Self.unfinished
       }
@@ -99,7 +87,7 @@ struct EngineTools {
 
   /// Imports files with one process, and returns what gpg says about them.
   private func importReport(
-    of files: ArraySlice<[UInt8]>, home: String
+    of files: ArraySlice<KeyContent>, home: String
   ) throws(EngineError) -> StatusReport {
     let folder = "\(home)/import"
     try PrivateFolder.make(folder)
@@ -108,9 +96,9 @@ struct EngineTools {
       _ = unsafe rmdir(folder)
     }
     var names: [String] = []
-    for (number, bytes) in files.enumerated() {
+    for (number, keys) in files.enumerated() {
       let name = "\(folder)/\(number)"
-      try SmallFile.write(bytes, to: name, isSynchronized: false)
+      try SmallFile.write(keys.bytes, to: name, isSynchronized: false)
       names.append(name)
     }
     let report = StatusReport(nil)
@@ -123,20 +111,9 @@ struct EngineTools {
     return report
   }
 
-  /// The maximum number of keys or files for one process, limited by the length of a command line.
+  /// The maximum number of files for one process, limited by the length of a command line.
   private static let portion = 512
 
-  private func forEachBatch<Element>(
-    of list: [Element], _ body: (ArraySlice<Element>) throws(EngineError) -> Void
-  ) throws(EngineError) {
-    var rest = list[...]
-    while !rest.isEmpty {
-      try body(rest.prefix(Self.portion))
-      rest = rest.dropFirst(Self.portion)
-    }
-  }
-
-  @discardableResult
   private func run(_ arguments: [String], home: String) throws(EngineError) -> [UInt8] {
     processStarted()
     let options = ["--homedir", home, "--batch", "--no-tty", "--quiet", "--no-autostart"]

@@ -89,6 +89,8 @@ public enum KeyProblem: Sendable, Equatable {
   case sharedSubkey
   /// Its exported public key has more bytes than a key file may have.
   case tooLarge(limit: Int)
+  /// It has more user ids, or more subkeys, than GnuPG can import in a short time.
+  case tooManyParts(limit: Int)
   /// GnuPG does not accept it for another reason.
   case invalid
 }

@@ -9,9 +9,10 @@ package enum KeyPackets {
   /// as invalid.
   ///
   /// - Parameter file: The key, armored or binary.
-  /// - Returns: `unreadable` if the file has a key of a version or an algorithm that GnuPG 2.2 does not know, otherwise
-  ///   `missing`.
+  /// - Returns: `tooManyParts` if GnuPG does not get the key; `unreadable` if the file has a key of a version or an algorithm
+  ///   that GnuPG 2.2 does not know, otherwise `missing`.
   package static func problem(of file: [UInt8]) -> KeyProblem {
+    if let (_, problem) = excess(in: file) { return problem }
     let needs = blocks(of: file).flatMap { keys(in: $0).keys }.map {
       needed(version: $0.version, algorithm: $0.algorithm)
     }
@@ -70,24 +71,12 @@ package enum KeyPackets {
   /// - Returns: The fingerprint of the primary key; nil if the file has a user id, a damaged packet, or no key.
   static func keyWithoutUserID(in file: [UInt8]) -> Fingerprint? {
     for block in blocks(of: file) {
-      let (found, isWhole) = keys(in: block)
-      if isWhole, !hasUserID(block), let primary = found.first, primary.isPrimary {
-        return primary.fingerprint
-      }
+      let (packets, isWhole) = KeyPacket.all(in: block)
+      // A user attribute is not enough.
+      guard isWhole, !packets.contains(where: { $0.tag == 13 }) else { continue }
+      if let primary = packets.first(where: \.isKey), primary.isPrimary { return primary.fingerprint }
     }
     return nil
-  }
-
-  /// Returns true if some packets have a user id (RFC 9580, 5.12).
-  private static func hasUserID(_ bytes: [UInt8]) -> Bool {
-    unsafe bytes.withUnsafeBytes { buffer in
-      var reader = unsafe PacketReader(buffer)
-      // The caller has read the packets already.
-      while !reader.isAtEnd, let packet = try? reader.next() {
-        if packet.tag == 13 { return true }
-      }
-      return false
-    }
   }
 
   /// Returns true if a file has keys and no damaged packet, and is not truncated.
@@ -98,24 +87,16 @@ package enum KeyPackets {
     return isWhole && !keys.isEmpty
   }
 
-  private struct Key {
-    let isPrimary: Bool
-    let body: [UInt8]
-    var version: UInt8 { body[0] }
-    /// Version and four bytes of time come before the algorithm (RFC 9580, 5.5.2).
-    var algorithm: UInt8 { body[5] }
-    /// The fingerprint of a key of version 4 (RFC 9580, 5.5.4.2) or 5 (LibrePGP, 5.5.4); nil for other versions.
-    var fingerprint: Fingerprint? {
-      func bytes(of length: Int) -> [UInt8] {
-        (0..<length).reversed().map { UInt8(truncatingIfNeeded: body.count >> (8 * $0)) }
-      }
-      let digest: [UInt8]
-      switch version {
-      case 4: digest = SHA1.digest(of: [0x99] + bytes(of: 2) + body)
-      case 5: digest = ContentDigest(of: [0x9A] + bytes(of: 4) + body).bytes
-      default: return nil
-      }
-      return Fingerprint(Hexadecimal.text(digest).uppercased())
+  /// Returns a person whose key in a file has too many parts for GnuPG, with the problem; nil if there is none.
+  ///
+  /// - Parameter file: Any number of keys, armored or binary.
+  package static func excess(in file: [UInt8]) -> (person: Fingerprint, problem: KeyProblem)? {
+    do throws(EngineError) {
+      _ = try KeyContent(file)
+      return nil
+    } catch {
+      guard case .unusableKey(let person, let problem) = error else { return nil }
+      return (person, problem)
     }
   }
 
@@ -146,17 +127,8 @@ package enum KeyPackets {
   private static func blocks(of file: [UInt8]) -> [[UInt8]] { Armor.blocks(file, .publicKey) }
 
   /// Returns the public keys and subkeys up to the first packet that cannot be read, and true if there is none.
-  private static func keys(in bytes: [UInt8]) -> (keys: [Key], isWhole: Bool) {
-    unsafe bytes.withUnsafeBytes { buffer in
-      var reader = unsafe PacketReader(buffer)
-      var keys: [Key] = []
-      while !reader.isAtEnd {
-        // The packets before a damaged one are enough: they explain what GnuPG has reported.
-        guard let packet = try? reader.next() else { return (keys, false) }
-        guard packet.tag == 6 || packet.tag == 14, packet.isWhole, packet.body.count > 5 else { continue }
-        keys.append(Key(isPrimary: packet.tag == 6, body: Array(bytes[packet.body])))
-      }
-      return (keys, true)
-    }
+  private static func keys(in bytes: [UInt8]) -> (keys: [KeyPacket], isWhole: Bool) {
+    let (packets, isWhole) = KeyPacket.all(in: bytes)
+    return (packets.filter(\.isKey), isWhole)
   }
 }

@@ -21,10 +21,18 @@ struct PacketReader: ~Copyable {
   private let bytes: UnsafeRawBufferPointer
   private let count: Int
   private var position = 0
+  private let acceptsLongLengths: Bool
 
-  init(_ bytes: UnsafeRawBufferPointer) {
+  /// Creates a reader.
+  ///
+  /// - Parameters:
+  ///   - bytes: The packets.
+  ///   - acceptsLongLengths: True to accept a length in a longer form than necessary, which old programs write in key
+  ///     files.
+  init(_ bytes: UnsafeRawBufferPointer, acceptsLongLengths: Bool = false) {
     unsafe self.bytes = bytes
     count = bytes.count
+    self.acceptsLongLengths = acceptsLongLengths
   }
 
   var isAtEnd: Bool { position == count }
@@ -106,12 +114,12 @@ struct PacketReader: ~Copyable {
     }
   }
 
-  /// Reads a length. Rejects a longer form than necessary. Each length has only one form, so the same packets cannot be
-  /// written as a different file.
+  /// Reads a length. Usually rejects a longer form than necessary: each length has only one form, so the same packets
+  /// cannot be written as a different file.
   private mutating func bigEndian(_ count: Int, notBelow least: Int) throws(MessageError) -> Int {
     var value = 0
     for _ in 0..<count { value = value << 8 | Int(try byte()) }
-    guard value >= least else { throw .malformed }
+    guard value >= least || acceptsLongLengths else { throw .malformed }
     return value
   }
 

@@ -8,47 +8,22 @@ enum RevocationPackets {
   /// Returns the keys without those revocations of subkeys that leave older signatures valid, for GnuPG to import before the
   /// files.
   ///
-  /// - Parameter files: The key files, armored or binary.
-  /// - Returns: The keys in binary, one after another; empty if it does not matter which revocation GnuPG keeps.
-  static func withoutSoftRevocations(in files: some Sequence<[UInt8]>) -> [UInt8] {
-    var (keys, hasSoft, hasHard): ([UInt8], Bool, Bool) = ([], false, false)
-    for block in files.flatMap({ Armor.blocks($0, .publicKey) }) {
-      let block = Block(block)
-      (hasSoft, hasHard) = (hasSoft || block.hasSoft, hasHard || block.hasHard)
-      keys += block.withoutSoft
-    }
-    return hasSoft && hasHard ? keys : []
-  }
-
-  /// The packets of a file, as far as they are not damaged.
-  private struct Block {
-    var hasSoft = false
-    var hasHard = false
-    var withoutSoft: [UInt8] = []
-
-    init(_ bytes: [UInt8]) {
-      unsafe bytes.withUnsafeBytes { buffer in
-        var reader = unsafe PacketReader(buffer)
-        var start = 0
-        // GnuPG does not read the packets after a damaged one, either.
-        while !reader.isAtEnd, let packet = try? reader.next() {
-          let end = packet.furtherParts.last?.upperBound ?? packet.body.upperBound
-          let kind = RevocationPackets.kind(of: packet, in: bytes)
-          if kind == .soft { hasSoft = true } else { withoutSoft += bytes[start..<end] }
-          if kind == .hard { hasHard = true }
-          start = end
-        }
-      }
-    }
+  /// - Parameter keys: The contents of key files.
+  /// - Returns: nil if it does not matter which revocation GnuPG keeps.
+  static func withoutSoftRevocations(in keys: some Sequence<KeyContent>) -> KeyContent? {
+    let packets = keys.flatMap(\.packets)
+    let kinds = packets.map(kind)
+    guard kinds.contains(.soft), kinds.contains(.hard) else { return nil }
+    return KeyContent(zip(packets, kinds).filter { $0.1 != .soft }.map(\.0))
   }
 
   private enum Kind { case soft, hard }
 
   /// Returns the kind of a revocation of a subkey; nil for another packet. The signature is not verified.
-  private static func kind(of packet: PacketReader.Packet, in bytes: [UInt8]) -> Kind? {
-    var rest = bytes[packet.body]
+  private static func kind(of packet: KeyPacket) -> Kind? {
+    var rest = packet.body
     // The version, the type, and two algorithms (RFC 9580, 5.2.3).
-    guard packet.tag == 2, packet.isWhole, rest.count > 6, rest.popFirst() != 3, rest.popFirst() == 0x28
+    guard packet.isSignature, rest.count > 6, rest.popFirst() != 3, rest.popFirst() == 0x28
     else {
       return nil
     }

@@ -1,0 +1,64 @@
+internal import Encoding
+internal import KeyringModel
+
+/// A packet in a file of public keys (RFC 9580, 10.1).
+struct KeyPacket {
+  /// The type of the packet (RFC 9580, 5).
+  let tag: UInt8
+  /// The packet with its header.
+  let bytes: ArraySlice<UInt8>
+  /// Its content.
+  let body: ArraySlice<UInt8>
+
+  /// Returns the packets of a file up to the first one that cannot be read, and true if there is none.
+  ///
+  /// - Parameter bytes: A binary file, or one block of an armored file in binary.
+  static func all(in bytes: [UInt8]) -> (packets: [KeyPacket], isWhole: Bool) {
+    unsafe bytes.withUnsafeBytes { buffer in
+      var reader = unsafe PacketReader(buffer, acceptsLongLengths: true)
+      var packets: [KeyPacket] = []
+      var start = 0
+      while !reader.isAtEnd {
+        // The packets before a damaged one are enough: GnuPG does not get the others.
+        guard let packet = try? reader.next() else { return (packets, false) }
+        let end = packet.furtherParts.last?.upperBound ?? packet.body.upperBound
+        // Only data may be in parts (RFC 9580, 4.2.1.4).
+        if packet.isWhole {
+          packets.append(KeyPacket(tag: packet.tag, bytes: bytes[start..<end], body: bytes[packet.body]))
+        }
+        start = end
+      }
+      return (packets, true)
+    }
+  }
+
+  /// True for a primary key.
+  var isPrimary: Bool { tag == 6 }
+  /// True for a primary key or a subkey that is long enough to have an algorithm.
+  var isKey: Bool { (isPrimary || tag == 14) && body.count > 5 }
+  /// True for a signature.
+  var isSignature: Bool { tag == 2 }
+  /// True for a subkey.
+  var isSubkey: Bool { tag == 14 }
+  /// True for a user id or a user attribute, such as a picture.
+  var isUserID: Bool { tag == 13 || tag == 17 }
+
+  /// The version of a key.
+  var version: UInt8 { body[body.startIndex] }
+  /// The algorithm of a key. Version and four bytes of time come before it (RFC 9580, 5.5.2).
+  var algorithm: UInt8 { body[body.startIndex + 5] }
+  /// The fingerprint of a key of version 4 (RFC 9580, 5.5.4.2) or 5 (LibrePGP, 5.5.4); nil for other versions.
+  var fingerprint: Fingerprint? {
+    func bytes(of length: Int) -> [UInt8] {
+      (0..<length).reversed().map { UInt8(truncatingIfNeeded: body.count >> (8 * $0)) }
+    }
+    guard isKey else { return nil }
+    let digest: [UInt8]
+    switch version {
+    case 4: digest = SHA1.digest(of: [0x99] + bytes(of: 2) + body)
+    case 5: digest = ContentDigest(of: [0x9A] + bytes(of: 4) + body).bytes
+    default: return nil
+    }
+    return Fingerprint(Hexadecimal.text(digest).uppercased())
+  }
+}
