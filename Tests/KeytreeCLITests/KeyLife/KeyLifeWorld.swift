@@ -143,6 +143,11 @@ final class KeyLifeWorld: @unchecked Sendable {
       output: String(decoding: try Data(contentsOf: URL(fileURLWithPath: output)), as: UTF8.self),
       talk: String(decoding: try Data(contentsOf: URL(fileURLWithPath: talk)), as: UTF8.self))
     for path in [source, output, talk] { try FileManager.default.removeItem(atPath: path) }
+    // env, which is replaced by the program, does not remove the files of the library.
+    for name in ["faketime_shm_", "sem.faketime_sem_"] {
+      // The library may have made none.
+      try? FileManager.default.removeItem(atPath: "/dev/shm/\(name)\(process.processIdentifier)")
+    }
     return answer
   }
 
