@@ -262,7 +262,8 @@ final class HelperFaultFixture {
     try restore(for: point.command)
     let inject = "inject=\(point.call):\(point.fault.rawValue):when=\(point.number)"
     let outcome = try run(
-      point.command, tracing: point.helper, "\(point.process)", ["-y", "-e", "trace=\(point.call)", "-e", inject])
+      point.command, tracing: point.helper, "\(point.process)",
+      ["-y", "-e", "trace=\(point.call)", "-e", inject])
     let log = try? String(contentsOfFile: "\(tools)/log.\(point.process)", encoding: .utf8)
     // strace shows no delivery of SIGKILL, only the end of the process.
     let mark =
@@ -275,7 +276,8 @@ final class HelperFaultFixture {
     results.points += 1
     let isEndless =
       outcome.status == 124
-      && log?.split(separator: "\n").contains { $0.contains("gpg.conf>") && $0.hasSuffix("(INJECTED)") } == true
+      && log?.split(separator: "\n").contains { $0.contains("gpg.conf>") && $0.hasSuffix("(INJECTED)") }
+        == true
     if isEndless { results.endless += 1 }
     if outcome.status == 0 { results.succeeded += 1 } else { results.failed += isEndless ? 0 : 1 }
     let comment = Comment(rawValue: "\(point): exit \(outcome.status): \(outcome.text)\(outcome.errors)")
