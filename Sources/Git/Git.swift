@@ -263,7 +263,7 @@ package struct Git: Sendable {
 
   /// Returns the parent folder of a path.
   package static func parent(of path: String) -> String {
-    guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return "/" }
+    guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")), slash != path.startIndex else { return "/" }
     return String(path[..<slash])
   }
 

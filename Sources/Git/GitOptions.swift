@@ -23,6 +23,8 @@ package enum GitOptions {
     ("submodule.recurse", "false"), ("fetch.recurseSubmodules", "false"),
     // Otherwise a fetch runs git in each repository from which this one borrows objects, with its configuration.
     ("core.alternateRefsCommand", "true"),
+    // Git does not take a folder without `.git` for a repository unless it is named.
+    ("safe.bareRepository", "explicit"),
     ("log.showSignature", "false"), ("rerere.enabled", "false"), ("gc.auto", "0"),
     ("maintenance.auto", "false"),
     // Git does not load larger files into memory as a whole. The largest file of a store is a shard of 4 MiB.

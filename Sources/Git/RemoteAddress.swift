@@ -49,11 +49,12 @@ package struct RemoteAddress: Sendable, Equatable {
     if !isPath {
       guard let decoded = Self.decoded(text) else { return nil }
       // Git ignores the host.
-      return String(decoded.dropFirst(Self.fileScheme.utf8.count).drop { $0 != "/" })
+      let rest = decoded.utf8.dropFirst(Self.fileScheme.utf8.count).drop { $0 != UInt8(ascii: "/") }
+      return String(decoding: rest, as: UTF8.self)
     }
     if text.utf8.first == UInt8(ascii: "~") {
       // Git itself looks up the home folders of other users.
-      guard let home, text == "~" || text.utf8.starts(with: "~/".utf8) else { return nil }
+      guard let home, text.utf8.count == 1 || text.utf8.starts(with: "~/".utf8) else { return nil }
       return home + (String(text.utf8.dropFirst()) ?? "")
     }
     return text.utf8.first == UInt8(ascii: "/") ? text : "\(folder)/\(text)"

@@ -101,8 +101,8 @@ package struct Repository: Sendable {
     newStore store: String, git makeGit: (String) -> Git
   ) throws -> Repository? {
     if RealPath.of(store) != nil { return try around(store: store, git: makeGit) }
-    let parts = store.split(separator: "/")
-    guard let name = parts.last, store.hasPrefix("/") else { return nil }
+    let parts = store.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
+    guard let name = parts.last, store.utf8.first == UInt8(ascii: "/") else { return nil }
     let parent = "/" + parts.dropLast().joined(separator: "/")
     guard parent != "/", let found = try around(newStore: parent, git: makeGit) else { return nil }
     return Repository(
@@ -202,35 +202,74 @@ package struct Repository: Sendable {
   // MARK: Files
 
   /// Returns the repository folder of a work tree: `.git` itself, or the folder that a file of this name refers to.
+  ///
+  /// - Throws: `unsafeConfiguration` for a file from which git may read another path.
   private static func gitFolder(of top: String) throws -> String? {
     var facts = stat()
     guard unsafe stat("\(top)/.git", &facts) == 0 else { return nil }
     if facts.st_mode & S_IFMT == S_IFDIR { return RealPath.of("\(top)/.git") }
-    guard let text = line(of: "\(top)/.git"), text.hasPrefix("gitdir: ") else { return nil }
-    return RealPath.of(absolute(String(text.dropFirst("gitdir: ".count)), from: top))
+    guard let content = content(of: ".git", in: top) else { return nil }
+    let mark = Array("gitdir: ".utf8)
+    guard content.starts(with: mark), let path = path(in: content.dropFirst(mark.count)) else {
+      throw GitError.unsafeConfiguration(keys: [".git"])
+    }
+    return RealPath.of(absolute(path, from: top))
   }
 
   private static func commonFolder(of gitFolder: String) throws -> String {
-    guard let text = line(of: "\(gitFolder)/commondir") else { return gitFolder }
-    guard let folder = RealPath.of(absolute(text, from: gitFolder)) else {
+    guard let content = content(of: "commondir", in: gitFolder) else { return gitFolder }
+    guard let path = path(in: content[...]) else {
+      throw GitError.unsafeConfiguration(keys: [".git/commondir"])
+    }
+    guard let folder = RealPath.of(absolute(path, from: gitFolder)) else {
       throw GitError.notARepository(path: gitFolder)
     }
     return folder
   }
 
   private static func absolute(_ path: String, from folder: String) -> String {
-    path.hasPrefix("/") ? path : "\(folder)/\(path)"
+    path.utf8.first == UInt8(ascii: "/") ? path : "\(folder)/\(path)"
   }
 
-  /// Returns the first line of a small file; nil if there is none.
-  private static func line(of path: String) -> String? {
-    // A folder whose file cannot be read is not a repository, and git reports that.
-    guard let tree = try? FileTree(at: Git.parent(of: path)),
-      let name = path.split(separator: "/").last,
-      let bytes = try? tree.read(String(name), limit: 1 << 16)
-    else { return nil }
-    return String(decoding: bytes, as: UTF8.self).split(separator: "\n").first.map(String.init)
+  /// Returns the path in a file that refers to another folder (gitrepository-layout(5)).
+  ///
+  /// Git takes all bytes of the file for the path, except for line ends at its end. So a path with other control
+  /// characters, or that is not UTF-8, would not be the one that this program checks (threat T42).
+  ///
+  /// - Returns: The path; nil for any form but one line of text.
+  private static func path(in content: ArraySlice<UInt8>) -> String? {
+    let line = content.last == UInt8(ascii: "\n") ? content.dropLast() : content
+    guard !line.isEmpty, line.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else { return nil }
+    return String(validating: line, as: UTF8.self)
   }
+
+  /// Returns the content of a small file; nil if there is none.
+  private static func content(of name: String, in folder: String) -> [UInt8]? {
+    // A folder whose file cannot be read is not a repository, and git reports that.
+    guard let tree = try? FileTree(at: folder) else { return nil }
+    return try? tree.read(name, limit: 1 << 16)
+  }
+
+  /// Returns true if git accepts folders as a repository. Otherwise it would search further, and might find another one
+  /// whose configuration was not checked: in the work tree itself, or above it (threat T42).
+  ///
+  /// - Parameters:
+  ///   - gitFolder: The `.git` folder of a work tree.
+  ///   - commonFolder: The repository folder that all work trees share.
+  static func isRepository(_ gitFolder: String, _ commonFolder: String) -> Bool {
+    guard let head = content(of: "HEAD", in: gitFolder) else { return false }
+    let isHex = { (byte: UInt8) in
+      (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+        || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
+    }
+    let isCommit = head.prefix(while: isHex).count >= 40
+    return (isCommit || head.starts(with: "ref: refs/".utf8))
+      && ["objects", "refs"].allSatisfy {
+        isFolder("\(commonFolder)/\($0)") && isSearchable("\(commonFolder)/\($0)")
+      }
+  }
+
+  private static func isSearchable(_ folder: String) -> Bool { unsafe access(folder, X_OK) == 0 }
 
   /// The path of the running executable (`proc(5)`).
   package static var ownProgram: String? { RealPath.of("/proc/self/exe") }

@@ -22,6 +22,7 @@ extension Repository {
     }
     special.formUnion(specialSettings(in: top, below: prefix))
     guard special.isEmpty else { throw GitError.specialFiles(paths: special.sorted()) }
+    guard isRepository(gitFolder, commonFolder) else { throw GitError.notARepository(path: top) }
     // The configuration of one work tree is only used with `extensions.worktreeConfig`, and Keytree does not need it.
     let files = ["config.worktree"].filter { exists("\(gitFolder)/\($0)") } + oldRemotes(in: commonFolder)
     guard files.isEmpty else { throw GitError.unsafeConfiguration(keys: files.map { ".git/\($0)" }) }
@@ -44,7 +45,8 @@ extension Repository {
   package static func requireSafeRemote(at path: String, allowsHooks: Bool, _ git: Git) throws {
     // Git removes slashes from the end, and uses the first of these that is a repository (`enter_repo` in git). All are
     // checked, so that the result does not depend on the order.
-    let start = String(path.reversed().drop { $0 == "/" }.reversed())
+    let start = String(
+      decoding: path.utf8.reversed().drop { $0 == UInt8(ascii: "/") }.reversed(), as: UTF8.self)
     for suffix in ["/.git", "", ".git/.git", ".git"] {
       guard let real = RealPath.of(start + suffix) else { continue }
       var found: [String] = []
@@ -92,7 +94,8 @@ extension Repository {
     let folder = "\(repository)/hooks"
     if exists(folder), !isFolder(folder) { return ["hooks"] }
     return FolderNames.text(at: folder).map { "hooks/\($0)" }.filter { name in
-      unsafe !name.hasSuffix(".sample") && access("\(repository)/\(name)", X_OK) == 0
+      unsafe !name.utf8.reversed().starts(with: ".sample".utf8.reversed())
+        && access("\(repository)/\(name)", X_OK) == 0
     }.sorted()
   }
 
@@ -179,5 +182,16 @@ extension Repository {
     let nested = try indexEntries(below: folder).filter { $0.mode == "160000" }
       .map { String(decoding: $0.path, as: UTF8.self) }.filter { Self.exists("\(top)/\($0)") }
     guard nested.isEmpty else { throw GitError.nestedRepositories(paths: nested.sorted()) }
+  }
+
+  /// Throws an error if the repository folder contains repositories of submodules. Commands of the user could enter them,
+  /// with their own configuration, which is not checked (threat T43).
+  ///
+  /// - Throws: `unsafeConfiguration`.
+  package func refuseSubmoduleRepositories() throws {
+    let folders = Set([gitFolder, commonFolder]).map { "\($0)/modules" }
+    guard !folders.contains(where: Self.exists) else {
+      throw GitError.unsafeConfiguration(keys: [".git/modules"])
+    }
   }
 }

@@ -12,13 +12,17 @@ enum RepositoryConfiguration {
   ///   - value: The value.
   ///   - isRemote: True for the configuration of a remote repository, which can be bare.
   static func accepts(_ key: String, _ value: String, isRemote: Bool = false) -> Bool {
-    let parts = key.split(separator: ".", omittingEmptySubsequences: false)
-    guard parts.count >= 2, let section = parts.first.map(String.init), let name = parts.last.map(String.init)
+    // Git compares bytes. A dot with a combining character would not be a dot for `String`.
+    let parts = key.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).map(
+      Substring.init)
+    guard parts.count >= 2, let section = parts.first.map(String.init),
+      let name = parts.last.map(String.init),
+      [section, name].allSatisfy({ $0.utf8.allSatisfy { $0 < 0x80 } })
     else { return false }
     if parts.count == 3, drivers.contains(parts[1]) { return driverSettings.contains("\(section).\(name)") }
     // Git passes the names of remotes and branches to commands of its own, which would take such a name for an option.
-    if parts.count > 2, parts[1].hasPrefix("-") { return false }
-    if ["merge", "pushdefault", "pushremote", "remote"].contains(name), value.hasPrefix("-") { return false }
+    if parts.count > 2, parts[1].utf8.first == dash { return false }
+    if ["merge", "pushdefault", "pushremote", "remote"].contains(name), value.utf8.first == dash { return false }
     switch key {
     // The value is a Boolean or a program.
     case "core.fsmonitor": return isTruthValue(value)
@@ -28,7 +32,7 @@ enum RepositoryConfiguration {
     }
     // The values can be commands.
     if section == "pager" { return isTruthValue(value) }
-    if section == "submodule" { return !(name == "update" && value.hasPrefix("!")) }
+    if section == "submodule", name == "update" { return updates.contains(value) }
     if let refused = openSections[section] { return !refused.contains(name) }
     if parts.count == 2, let accepted = settings[section] { return accepted.contains(name) }
     if parts.count > 2, let accepted = namedSettings[section] { return accepted.contains(name) }
@@ -91,6 +95,7 @@ enum RepositoryConfiguration {
       "shallowupdate", "unpacklimit", "updateserverinfo",
     ],
     "remote": ["pushdefault"],
+    "submodule": ["active", "alternateerrorstrategy", "fetchjobs", "propagatebranches", "recurse"],
     "uploadpack": [
       "allowanysha1inwant", "allowfilter", "allowreachablesha1inwant", "allowrefinwant", "allowtipsha1inwant",
       "hiderefs", "keepalive",
@@ -104,7 +109,13 @@ enum RepositoryConfiguration {
       "fetch", "followremotehead", "gh-resolved", "mirror", "prune", "prunetags", "push", "pushurl",
       "skipdefaultupdate", "skipfetchall", "tagopt", "url",
     ],
+    "submodule": ["active", "branch", "fetchrecursesubmodules", "ignore", "url"],
   ]
+
+  private static let dash = UInt8(ascii: "-")
+
+  /// The ways to update a submodule that are not commands.
+  private static let updates: Set<String> = ["checkout", "merge", "none", "rebase"]
 
   private static func isTrue(_ value: String) -> Bool {
     // Git lists a setting without a value as one with an empty value, and treats it as true.

@@ -135,6 +135,20 @@ struct HostileRemoteTests {
     #expect(!remote.isTriggered)
   }
 
+  @Test func `a slash after a character that would join it is removed from the address of a remote`() throws {
+    let remote = try HostileRemote()
+    // U+0600 and the slash are one character, but git removes a byte.
+    let name = "\(remote.folder)/evil\u{600}"
+    try remote.world.git(["clone", "-q", "--bare", remote.clones.hub, "\(name).git"], in: remote.folder)
+    try remote.world.git(["config", "--file", "\(name).git/config", "core.hooksPath", remote.path])
+    for address in ["\(name)/", "file://\(name)/"] {
+      _ = try remote.clones.git(0, "config", "remote.origin.url", address)
+      #expect(throws: GitError.unsafeRemote(path: "\(name).git", entries: ["core.hookspath"])) {
+        try remote.clones.sync(0)
+      }
+    }
+  }
+
   @Test func `a remote that is a file with the name of another repository is refused`() throws {
     let remote = try HostileRemote()
     // Git reads such a file of up to a mebibyte, and one with several names.

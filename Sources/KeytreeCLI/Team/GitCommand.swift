@@ -41,6 +41,7 @@ enum GitCommand: Command {
       return .done
     }
     try repository.refuseNestedRepositories()
+    try repository.refuseSubmoduleRepositories()
     try call.setUp(repository)
     let connection = try RemoteAccess.options(for: arguments.map(\.bytes), in: path, repository)
     call.console.flush()
