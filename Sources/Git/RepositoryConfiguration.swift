@@ -22,7 +22,9 @@ enum RepositoryConfiguration {
     if parts.count == 3, drivers.contains(parts[1]) { return driverSettings.contains("\(section).\(name)") }
     // Git passes the names of remotes and branches to commands of its own, which would take such a name for an option.
     if parts.count > 2, parts[1].utf8.first == dash { return false }
-    if ["merge", "pushdefault", "pushremote", "remote"].contains(name), value.utf8.first == dash { return false }
+    if ["merge", "pushdefault", "pushremote", "remote"].contains(name), value.utf8.first == dash {
+      return false
+    }
     switch key {
     // The value is a Boolean or a program.
     case "core.fsmonitor": return isTruthValue(value)
