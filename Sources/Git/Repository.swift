@@ -176,7 +176,11 @@ package struct Repository: Sendable {
   ///
   /// - Throws: The errors of `Git.run`.
   package func branch() throws -> String? {
-    try name(["symbolic-ref", "--quiet", "--short", "HEAD"])
+    // With `--short`, git would print `heads/NAME` if a tag has the same name.
+    guard let reference = try name(["symbolic-ref", "--quiet", "HEAD"]) else { return nil }
+    let folder = "refs/heads/"
+    return reference.utf8.starts(with: folder.utf8)
+      ? String(reference.utf8.dropFirst(folder.utf8.count)) : reference
   }
 
   /// Returns the first line of a command's output; nil if the command exits with status 1, which means that the object

@@ -30,6 +30,7 @@ enum GitErrors {
   private static let synchronizing: [(any ReportableError, ExitCode)] = [
     (GitError.unmerged(paths: [evil, "b"]), .gitFailed), (GitError.unmerged(paths: [evil]), .gitFailed),
     (SyncError.tooManyFiles(commit: evil, folder: evil), .damaged),
+    (SyncError.commitTooLarge(commit: evil, size: 2, limit: 1), .damaged),
     (SyncError.tooManyFiles(commit: evil, folder: ""), .damaged), (SyncError.unsafePath(evil), .damaged),
     (SyncError.bothChanged([evil]), .gitFailed),
     (SyncError.policiesDiverged, .gitFailed),

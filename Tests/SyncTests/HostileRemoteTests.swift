@@ -227,6 +227,40 @@ struct HostileRemoteTests {
     #expect(throws: GitError.unsafeOwner(path: clones.hub)) { try clones.sync(0) }
   }
 
+  @Test func `a commit with a message of megabytes is refused by name until the remote has removed it`()
+    throws
+  {
+    let clones = try HostileRemote().clones
+    let git = { (words: [String], input: String) in
+      try clones.world.git(words, in: clones.hub, input: input).filter { !$0.isWhitespace }
+    }
+    let good = try git(["rev-parse", "main"], "")
+    let message = String(repeating: "a", count: 3 << 20)
+    let large = try git(["commit-tree", "-p", "main", "-F", "-", "main^{tree}"], message)
+    // The commit is not the last one.
+    let tip = try git(["commit-tree", "-p", large, "-m", "x", "main^{tree}"], "")
+    _ = try git(["update-ref", "refs/heads/main", tip], "")
+    // The second time, git has received the commit already.
+    for _ in 0..<2 {
+      #expect {
+        try clones.sync(0)
+      } throws: {
+        "\($0)".hasPrefix("commitTooLarge") && "\($0)".contains(large)
+      }
+    }
+    let path = "\(clones.world.store.folder.path)/new"
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+    #expect {
+      try StoreClone(clones.hub, branch: nil, to: path, git: clones.world.makeGit).fetch(asksPerson: false)
+    } throws: {
+      "\($0)".contains(large)
+    }
+    #expect(try clones.git(0, "log", "--all", "--format=%H").contains(large) == false)
+    _ = try git(["update-ref", "refs/heads/main", good], "")
+    try clones.add(0, "c.example", "me")
+    #expect(try clones.sync(0).sent == 1)
+  }
+
   @Test(arguments: ["HEAD", "tag"])
   func `a bundle without a branch is not reported as a detached branch`(reference: String) throws {
     let remote = try HostileRemote()

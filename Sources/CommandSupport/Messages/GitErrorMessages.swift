@@ -109,7 +109,8 @@ extension ErrorReport {
     case .failed("fetch", _, _), .failed("push", _, _):
       "check the address (`keytree git remote -v`) and that this machine can reach it"
     case .tooMuchMemory:
-      "the remote may contain files that are crafted to exhaust memory; ask who pushed last"
+      "the remote may contain files or a commit that are crafted to exhaust memory; ask who pushed last, and remove the "
+        + "last commits from the branch on the server"
     case .process, .failed, .killed, .timedOut, .unexpectedOutput:
       "`keytree doctor` checks git and the repository"
     }

@@ -28,7 +28,9 @@ extension ErrorReport {
       self.init(
         .damaged,
         "nothing was merged: a file on the remote, outside the store, has an unsupported name: \(path)",
-        hint: "rename it with git: its name is not UTF-8 or contains a line feed")
+        hint:
+          "rename it with git: its name is not UTF-8, is not in Unicode's normalization form C, or contains a line feed"
+      )
     case .tooLarge(let size, let limit):
       self.init(
         .damaged,
@@ -37,6 +39,13 @@ extension ErrorReport {
         hint:
           "a push may contain files that are crafted to exhaust memory; `keytree git log --stat` shows the author"
       )
+    case .commitTooLarge(let commit, let size, let limit):
+      self.init(
+        .damaged,
+        "nothing was received: the commit \(commit) has \(size) bytes, and the limit is \(limit)",
+        hint:
+          "`keytree git log -1 --format=%an \(commit)` shows the author; remove the commit from the branch on the "
+          + "server, and run `keytree sync` again")
     case .tooManyFiles(let commit, let folder):
       self.init(
         .damaged,

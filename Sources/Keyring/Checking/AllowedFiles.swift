@@ -27,13 +27,13 @@ package struct AllowedFiles: Sendable {
   /// - Returns: The reason; nil if the file is allowed.
   package func reason(_ path: String?, mode: String) -> StrayReason? {
     switch mode {
-    case "100644", "100664": break
-    case "100755": return .executable
+    case "100644", "100664", "100755": break
     case "120000": return .link
     case "160000": return .repository
     default: return .special
     }
     guard let path, AllowedName.isSafePath(path) else { return .name }
+    if mode == "100755" { return .executable }
     if StoreLayout.isStoreFile(path) { return nil }
     if StoreName.isOwn(path) { return .own }
     if StoreName.isReserved(path) { return .name }

@@ -1,3 +1,4 @@
+internal import Encoding
 internal import Git
 internal import KeyringModel
 internal import Subprocess
@@ -63,7 +64,7 @@ package struct History {
       let words = record[..<tab].split(separator: UInt8(ascii: " "))
       let isFile = words.count == 3 && words[0].starts(with: "100".utf8)
       guard isFile, let path = String(validating: record[(tab + 1)...], as: UTF8.self),
-        path.hasPrefix(repository.prefix)
+        path.isUnambiguousName, path.hasPrefix(repository.prefix)
       else { continue }
       found[String(path.dropFirst(repository.prefix.count))] = String(decoding: words[2], as: UTF8.self)
     }

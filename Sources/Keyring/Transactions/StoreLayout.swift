@@ -1,3 +1,4 @@
+internal import Encoding
 package import KeyringModel
 internal import OpenPGP
 
@@ -120,6 +121,7 @@ package enum StoreLayout {
   /// looks like a file of an item and a list of recipients in a folder below `items` are not allowed, because they
   /// could mislead those programs.
   package static func isStoreFile(_ path: String) -> Bool {
+    guard path.isUnambiguousName else { return false }
     if trackedFiles.contains(path) || path == passRecipients { return true }
     let parts = path.split(separator: "/", omittingEmptySubsequences: false)
     guard parts.count > 1 else { return false }

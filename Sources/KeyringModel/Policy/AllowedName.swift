@@ -1,3 +1,5 @@
+internal import Encoding
+
 /// The rules for the names of files that a policy allows beside a store.
 ///
 /// A name is the path of a file from the top of the store, such as `README.md` or `.github/workflows/verify.yml`. A
@@ -20,10 +22,11 @@ public enum AllowedName {
   }
 
   /// Returns true if git and other programs treat every component of a path as a plain file or folder, on any
-  /// file system (threat T20).
+  /// file system (threat T20), and no other sequence of bytes is the same name for Swift.
   ///
   /// - Parameter path: A relative path with `/` between its components.
   public static func isSafePath(_ path: String) -> Bool {
+    guard path.isUnambiguousName else { return false }
     let parts = path.split(separator: "/", omittingEmptySubsequences: false)
     guard let last = parts.last.map(folded), parts.allSatisfy({ isSafe($0) }) else { return false }
     // Git may treat a folder with a file `HEAD` as a repository. In a subfolder, git would use that folder's

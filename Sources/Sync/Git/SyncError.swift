@@ -8,6 +8,8 @@ package enum SyncError: Error, Equatable, Sendable {
   case unsafePath(String)
   /// Files of the remote are far larger than their compressed size in the repository.
   case tooLarge(size: Int, limit: Int)
+  /// A commit that was fetched is too large: its name, and its size and the limit in bytes.
+  case commitTooLarge(commit: String, size: Int, limit: Int)
   /// A folder of a commit, outside the store or in a new clone, names far more files than its size in the repository
   /// allows; the path of the folder relative to the top, empty if it is not known.
   case tooManyFiles(commit: String, folder: String)

@@ -1,3 +1,4 @@
+internal import Encoding
 internal import Keyring
 internal import KeyringModel
 
@@ -20,7 +21,7 @@ struct TreeDifference {
 
   /// The entries by path, relative to the top of the tree.
   private(set) var entries: [String: Entry] = [:]
-  /// The paths of new or changed files that are not UTF-8.
+  /// The paths of new or changed files that are not UTF-8, or are not unambiguous as strings.
   private(set) var unreadable: [ArraySlice<UInt8>] = []
   /// The new or changed folders that name too many files, so that these are not listed; relative to the top of the
   /// tree. Invalid UTF-8 is replaced.
@@ -75,7 +76,7 @@ struct TreeDifference {
   }
 
   private mutating func add(_ entry: Entry, at path: ArraySlice<UInt8>) {
-    if let text = String(validating: path, as: UTF8.self) {
+    if let text = String(validating: path, as: UTF8.self), text.isUnambiguousName {
       entries[text] = entry
     } else if entry.name != nil {
       unreadable.append(path)

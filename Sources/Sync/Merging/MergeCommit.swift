@@ -1,3 +1,4 @@
+internal import Encoding
 internal import Glibc
 internal import Keyring
 internal import KeyringModel
@@ -137,7 +138,8 @@ struct MergeCommit {
     if paths.isEmpty { return }
     // `git restore` does not find files that a clone has withheld.
     let withheld = try repository.indexEntries(below: repository.prefix).filter { entry in
-      entry.isWithheld && paths.contains(String(decoding: entry.path, as: UTF8.self))
+      let path = String(decoding: entry.path, as: UTF8.self)
+      return entry.isWithheld && path.isUnambiguousName && paths.contains(path)
     }
     if !withheld.isEmpty {
       try repository.git.run(
@@ -179,7 +181,7 @@ struct MergeCommit {
     _ = try repository.git.outcome(of: ["update-index", "-q", "--refresh"])
     let differing = Set(
       try repository.git.records(["diff-index", "-z", "--name-only", "--ignore-submodules=all", ours, "--"])
-        .map { String(decoding: $0, as: UTF8.self) })
+        .map { String(decoding: $0, as: UTF8.self) }.filter(\.isUnambiguousName))
     let withheld = try repository.withheldFiles()
     changed = others.keys.filter { path in
       // A file at the path of a withheld file belongs to the user. It is kept if the withheld file is removed.

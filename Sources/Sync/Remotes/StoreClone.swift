@@ -27,15 +27,20 @@ package struct StoreClone {
   /// could make git run programs of this machine on its files (threat T18).
   ///
   /// - Parameter asksPerson: True if git and ssh may ask the user at the terminal.
-  /// - Throws: `emptyRepository`; `noBranch`; `severalBranches`; the errors of `RemoteAccess` and of `Git.run`.
+  /// - Throws: `emptyRepository`; `noBranch`; `severalBranches`; `commitTooLarge`; the errors of `RemoteAccess`
+  ///   and of `Git.run`.
   package func fetch(asksPerson: Bool) throws {
     var git = try git.forNetwork(asksPerson: asksPerson)
     git.memoryLimit = Git.receivingLimit
     let program = try RemoteAccess(in: git).program(forCloneOf: url)
     try git.run(
-      ["-c", "transfer.fsckObjects=true", "clone", "--quiet", "--no-checkout", "--no-local", "--template="]
+      [
+        "-c", "transfer.fsckObjects=true", "clone", "--quiet", "--no-checkout", "--no-local", "--no-tags",
+        "--template=",
+      ]
         + (program.map { ["--upload-pack=\($0)"] } ?? [])
         + ["--no-recurse-submodules", "--config", "core.symlinks=false", "--", url, "."])
+    try self.git.refuseLargeCommits(["--all"], besides: nil)
     try chooseBranch()
   }
 
@@ -47,12 +52,20 @@ package struct StoreClone {
   private func chooseBranch() throws {
     guard let remote = try Remote.names(in: git).first else { throw SyncError.emptyRepository(url: url) }
     let prefix = "refs/remotes/\(remote)/"
-    let list = try git.run(["for-each-ref", "--format=%(refname)", prefix])
-    let branches = String(decoding: list, as: UTF8.self).split(separator: "\n")
-      .map { String($0.dropFirst(prefix.count)) }.filter { $0 != "HEAD" }
+    let list = try git.run(["for-each-ref", "--format=%(objectname) %(refname)", prefix])
+    // Names of branches are no keys of a dictionary, because git compares their bytes.
+    let branches = list.split(separator: UInt8(ascii: "\n")).compactMap {
+      line -> (commit: String, name: String)? in
+      let words = line.split(separator: UInt8(ascii: " "), maxSplits: 1)
+      guard words.count == 2 else { return nil }
+      return (
+        String(decoding: words[0], as: UTF8.self),
+        String(decoding: words[1].dropFirst(prefix.utf8.count), as: UTF8.self)
+      )
+    }.filter { $0.name != "HEAD" }
     if let branch {
-      guard branches.contains(branch) else {
-        throw SyncError.noBranch(url: url, name: branch, among: branches)
+      guard branches.contains(where: { $0.name.utf8.elementsEqual(branch.utf8) }) else {
+        throw SyncError.noBranch(url: url, name: branch, among: branches.map(\.name))
       }
       return try use(branch, of: remote)
     }
@@ -60,11 +73,10 @@ package struct StoreClone {
     if branches.isEmpty { throw SyncError.emptyRepository(url: url) }
     let hasDefault = try git.commit("HEAD") != nil
     let head = "HEAD:\(StoreLayout.policy)"
-    let policies = Dictionary(
-      uniqueKeysWithValues: branches.map { ("\(prefix)\($0):\(StoreLayout.policy)", $0) })
-    let found = try ObjectReader(git: git).names(of: [head] + policies.keys)
+    let policy = { (commit: String) in "\(commit):\(StoreLayout.policy)" }
+    let found = try ObjectReader(git: git).names(of: [head] + branches.map { policy($0.commit) })
     if hasDefault, found[head] != nil { return }
-    let stores = policies.filter { found[$0.key] != nil }.map(\.value).sorted()
+    let stores = branches.filter { found[policy($0.commit)] != nil }.map(\.name).sorted()
     guard let name = stores.first else { throw SyncError.noStoreInClone(url: url) }
     guard stores.count == 1 else {
       throw SyncError.severalBranches(url: url, stores, hasDefault: hasDefault)

@@ -1,3 +1,4 @@
+internal import Encoding
 package import Keyring
 internal import KeyringModel
 
@@ -42,14 +43,15 @@ extension Repository {
     return executables.sorted().map { RefusedChange(path: $0, reason: .executable) }
   }
 
-  /// Returns the paths of the files that are withheld from the work tree, relative to its top.
+  /// Returns the paths of the files that are withheld from the work tree, relative to its top, except for ambiguous
+  /// names, which no merge handles.
   ///
   /// - Throws: The errors of `Git.run`.
   func withheldFiles() throws -> Set<String> {
     Set(
       try indexEntries(below: "").filter(\.isWithheld).compactMap {
         String(validating: $0.path, as: UTF8.self)
-      })
+      }.filter(\.isUnambiguousName))
   }
 
   /// Checks out withheld files that are allowed now.
@@ -72,7 +74,7 @@ extension Repository {
       var present: [UInt8] = []
       var rest: [UnexpectedFile] = []
       for entry in entries {
-        let path = String(validating: entry.path, as: UTF8.self).map { String($0.dropFirst(prefix.count)) }
+        let path = String(validating: entry.path.dropFirst(prefix.utf8.count), as: UTF8.self)
         var reason = allowed.reason(path, mode: entry.mode)
         if reason == nil, let path {
           let limit = StoreLayout.sizeLimit(of: path)

@@ -1,3 +1,4 @@
+internal import Encoding
 package import Keyring
 package import KeyringModel
 
@@ -140,6 +141,8 @@ package struct Synchronization {
     guard let remote else {
       throw SyncError.noRemote(among: try Remote.names(in: repository.git))
     }
+    // Paths in the repository are compared with that of the store.
+    guard repository.prefix.isUnambiguousName else { throw SyncError.unsafePath(repository.prefix) }
     try repository.refuseNestedRepositories(below: repository.prefix)
     try repository.refuseOtherStores()
     let network = try repository.git.forNetwork(asksPerson: options.asksPerson)
@@ -148,6 +151,7 @@ package struct Synchronization {
       if keyring.isAccepted { try commitPending() }
       let known = try lastSeen(of: remote)
       let theirs = try remote.fetch(network)
+      if let theirs { try remote.refuseLargeCommits(in: theirs, repository.git) }
       try checkHistory(known, theirs)
       if let theirs {
         _ = try repository.git.run(["update-ref", remote.tracking, theirs])

@@ -7,7 +7,7 @@ struct IncomingUnexpectedFiles {
   /// The findings, one for each path and commit.
   private(set) var findings: [Finding] = []
   /// The commits and paths of the findings.
-  private var seen: Set<String> = []
+  private var seen: Set<[UInt8]> = []
 
   /// The number of commits that one process checks, unless the combined list is too long.
   private static let pieceSize = 256
@@ -68,14 +68,14 @@ struct IncomingUnexpectedFiles {
     _ allowed: AllowedFiles
   ) {
     guard bytes.starts(with: prefix.utf8) else { return }
-    let path = String(validating: bytes, as: UTF8.self).map { String($0.dropFirst(prefix.count)) }
+    let path = String(validating: bytes.dropFirst(prefix.utf8.count), as: UTF8.self)
     guard let reason = allowed.reason(path, mode: mode) else { return }
     report(path ?? String(decoding: bytes, as: UTF8.self), reason, in: commit)
   }
 
   private mutating func report(_ path: String, _ reason: StrayReason, in commit: String) {
     // A merge is compared with each of its parents, so the same path can occur several times.
-    guard seen.insert("\(commit) \(path)").inserted else { return }
+    guard seen.insert(Array("\(commit) \(path)".utf8)).inserted else { return }
     findings.append(Finding(path, .stray(reason), commit: commit))
   }
 
