@@ -24,6 +24,8 @@ package enum GitError: Error, Equatable, Sendable {
   /// The repository's own configuration has settings that are not accepted, because they may run programs; the names of
   /// the settings, or of a file that contains such settings.
   case unsafeConfiguration(keys: [String])
+  /// The rebase in progress would run a program; the file that names it.
+  case unsafeRebase(path: String)
   /// The folder of the repository contains links, pipes or devices, which could redirect git or block it; their paths.
   case specialFiles(paths: [String])
   /// A remote repository on this machine has settings that are not accepted, or files that could redirect git or block

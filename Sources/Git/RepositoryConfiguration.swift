@@ -48,10 +48,13 @@ enum RepositoryConfiguration {
     "merge.name", "merge.driver", "merge.recursive", "diff.textconv", "diff.cachetextconv",
   ]
 
-  /// The sections in which all settings are accepted except for these names.
+  /// The sections in which all settings are accepted except for these names: those that can run programs, and those with
+  /// the path of a file, which can be a pipe for which git would wait.
   private static let openSections: [String: Set<String>] = [
-    "advice": [], "author": [], "blame": [], "branch": ["mergeoptions"], "color": [], "column": [],
-    "commit": [], "committer": [], "feature": [], "fetch": ["bundleuri"], "format": [],
+    "advice": [], "author": [], "blame": ["ignorerevsfile"], "branch": ["mergeoptions"], "color": [],
+    "column": [],
+    "commit": ["template"], "committer": [], "feature": [], "fetch": ["bundleuri"],
+    "format": ["outputdirectory", "signaturefile"],
     "gc": ["recentobjectshook"], "gui": [], "i18n": [], "index": [], "log": [], "maintenance": [], "pack": [],
     // The name of a merge strategy is part of the name of a program.
     "pull": ["twohead", "octopus"], "push": [], "rebase": [], "rerere": [], "stash": [], "status": [],
@@ -63,7 +66,7 @@ enum RepositoryConfiguration {
   private static let settings: [String: Set<String>] = [
     "core": [
       "abbrev", "autocrlf", "bigfilethreshold", "checkroundtripencoding", "checkstat", "commentchar",
-      "commitgraph", "compression", "deltabasecachelimit", "eol", "excludesfile", "filemode",
+      "commitgraph", "compression", "deltabasecachelimit", "eol", "filemode",
       "filesreflocktimeout", "fsmonitorhookversion", "fsync", "fsyncmethod", "fsyncobjectfiles",
       "hidedotfiles",
       "ignorecase", "ignorestat", "logallrefupdates", "loosecompression", "maxtreedepth", "multipackindex",

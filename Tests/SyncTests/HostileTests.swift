@@ -52,6 +52,20 @@ struct HostileTests {
     }
   }
 
+  /// Settings whose value is the path of a file that git reads or a folder that it writes.
+  static let files = [
+    "core.excludesFile", "core.attributesFile", "commit.template", "format.signatureFile",
+    "format.outputDirectory", "blame.ignoreRevsFile", "mailmap.file", "diff.orderFile", "include.path",
+    "gpg.ssh.allowedSignersFile", "gpg.ssh.revocationFile", "http.cookieFile", "init.templateDir",
+  ]
+
+  @Test(arguments: files)
+  func `a setting that names a file is refused, because the file can be a pipe`(key: String) throws {
+    let world = try HostileWorld()
+    try world.sync.git(["config", key, "/dev/null"])
+    #expect(throws: GitError.unsafeConfiguration(keys: [key.lowercased()])) { try world.sync.repository() }
+  }
+
   @Test func `hooks of the repository do not run`() throws {
     let world = try HostileWorld()
     for name in [

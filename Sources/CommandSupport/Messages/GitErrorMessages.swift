@@ -32,7 +32,9 @@ extension ErrorReport {
     case .unexpectedOutput(let command): "the output of `git \(command)` cannot be read"
     case .unsafeOwner(let path): "git refuses the repository in \(path): it belongs to another user"
     case .unsafeConfiguration(let keys):
-      "the repository's own configuration has settings that can run programs: \(keys.joined(separator: ", "))"
+      "the repository's own configuration has settings that can run programs or make git read other "
+        + "files: \(keys.joined(separator: ", "))"
+    case .unsafeRebase(let path): "the rebase in progress in the repository would run a program: \(path)"
     case .specialFiles(let paths):
       "the repository contains links, pipes or devices instead of files: \(paths.joined(separator: ", "))"
     case .unsafeRemote(let path, let entries):
@@ -77,6 +79,7 @@ extension ErrorReport {
       "if you trust it, run `git config --global --add safe.directory \(path)`"
     case .unsafeConfiguration:
       "remove them from the repository's configuration; set what you need in your own with `git config --global`"
+    case .unsafeRebase: "`keytree git rebase --abort` undoes it"
     case .specialFiles: "replace them with regular files, or remove them"
     case .unsafeRemote(let path, let entries) where entries.allSatisfy { $0.hasPrefix("hooks") }:
       "run `keytree git remote add NAME \(path.shellWord)` and use NAME: then the hooks do not run"

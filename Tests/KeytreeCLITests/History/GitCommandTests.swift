@@ -51,6 +51,33 @@ struct GitCommandTests {
     #expect(!FileManager.default.fileExists(atPath: "\(program.store)/PWNED"))
   }
 
+  /// Files of a copied folder in which a rebase has stopped, with which git would run a program.
+  static let rebases: [(name: String, content: String)] = [
+    ("git-rebase-todo", "exec touch PWNED\n"), ("git-rebase-todo", "# x\n \tx touch PWNED"),
+    ("strategy", "evil\n"),
+  ]
+
+  @Test(arguments: rebases)
+  func `a rebase that would run a program can only be aborted`(file: (name: String, content: String)) throws {
+    let program = try Self.program()
+    try program.git(["-c", "sequence.editor=sed -i 1ibreak", "rebase", "-q", "-i", "HEAD~1"])
+    let path = ".git/rebase-merge/\(file.name)"
+    try Data(file.content.utf8).write(to: URL(fileURLWithPath: "\(program.store)/\(path)"))
+    for words in [["rebase", "--continue"], ["rebase", "--skip"], ["status"]] {
+      let outcome = try program.run(["git"] + words)
+      #expect(outcome.status == 11 && outcome.errors.contains(path), "\(outcome.errors)")
+    }
+    #expect(!FileManager.default.fileExists(atPath: "\(program.store)/PWNED"))
+    try program.succeed(["git", "rebase", "--abort"])
+    try program.succeed(["git", "status"])
+  }
+
+  @Test func `a rebase of picks can be continued`() throws {
+    let program = try Self.program()
+    try program.git(["-c", "sequence.editor=sed -i 1ibreak", "rebase", "-q", "-i", "HEAD~1"])
+    try program.succeed(["git", "rebase", "--continue"])
+  }
+
   @Test func `keytree git starts the user's pager on a terminal only`() throws {
     let program = try Self.program()
     let pager = ["PAGER": "sed s/^/page:/"]
