@@ -54,6 +54,78 @@ import Testing
     #expect(imports <= 1)
   }
 
+  /// Returns a key or subkey with numbers of some lengths.
+  private func key(_ tag: UInt8, _ algorithm: UInt8, bits: [Int]) -> [UInt8] {
+    let numbers = bits.flatMap { bits in
+      [UInt8(bits >> 8), UInt8(bits & 255)] + [UInt8](repeating: 1, count: (bits + 7) / 8)
+    }
+    return Packets.new(tag, [4, 0, 0, 0, 1, algorithm] + numbers)
+  }
+
+  @Test(
+    arguments: [
+      (1, [16_384, 17]), (1, [8193, 17]), (1, [4096, 65]), (3, [4096, 16_384]),
+      (17, [8192, 256, 8192, 8192]),
+      (17, [3072, 3072, 3072, 3072]), (16, [16_384, 3, 2048]), (16, [2048, 3, 16_384]),
+    ] as [(UInt8, [Int])])
+  func `a key with very many bits is refused before GnuPG reads it`(algorithm: UInt8, bits: [Int]) throws {
+    let subkey = alice + key(14, algorithm, bits: bits)
+    let primary = key(6, algorithm, bits: bits) + Packets.new(13, Array("slow".utf8))
+    for file in [subkey, primary] {
+      let person = try #require(KeyPackets.certificates(in: [file]).keys.first)
+      #expect(throws: KeyFile.Problem.engine(.unusableKey(person, .tooManyBits))) {
+        try KeyFile(reading: [file], locations: locations)
+      }
+      #expect(throws: KeyFile.Problem.engine(.unusableKey(person, .tooManyBits))) {
+        try KeyFile.merging(file, onto: [person: file], locations: locations)
+      }
+    }
+    let files = [GnuPGKey.alice.fingerprint: subkey]
+    let engine = Engine(locations: locations, keyringID: "test", keys: files, interaction: .never)
+    #expect(throws: EngineError.unusableKey(GnuPGKey.alice.fingerprint, .tooManyBits)) {
+      try engine.checkRecipients([Recipient(GnuPGKey.alice.fingerprint)])
+    }
+    #expect(imports == 0)
+  }
+
+  @Test func `keys of the largest usual sizes are read`() throws {
+    for (algorithm, bits) in [(1, [8192, 64]), (16, [8192, 3, 8192]), (17, [4096, 512, 4096, 4096])] {
+      _ = try KeyContent(alice + key(14, UInt8(algorithm), bits: bits))
+    }
+  }
+
+  /// Returns a signature that names an issuer, in one of the areas of subpackets or by its fingerprint.
+  private func signature(_ number: Int, by issuer: Fingerprint, asFingerprint: Bool) -> [UInt8] {
+    let digits = Array(issuer.text.utf8)
+    let bytes = stride(from: 0, to: digits.count, by: 2).map {
+      UInt8(String(decoding: digits[$0...($0 + 1)], as: UTF8.self), radix: 16) ?? 0
+    }
+    let named = asFingerprint ? [22, 33, 4] + bytes : [9, 16] + bytes.suffix(8)
+    let areas =
+      asFingerprint ? [0, UInt8(named.count)] + named + [0, 0] : [0, 0, 0, UInt8(named.count)] + named
+    return Packets.new(2, [4, 0x13, 1, 10] + areas + [UInt8(number >> 8), UInt8(number & 255), 0, 1, 1])
+  }
+
+  @Test(arguments: [false, true])
+  func `a key with very many signatures of its own is refused before GnuPG reads it`(
+    asFingerprint: Bool
+  ) throws {
+    func file(_ count: Int, by issuer: Fingerprint) -> [UInt8] {
+      alice + (0..<count).flatMap { signature($0, by: issuer, asFingerprint: asFingerprint) }
+    }
+    let (person, other) = (GnuPGKey.alice.fingerprint, GnuPGKey.bob.fingerprint)
+    let refusal = KeyFile.Problem.engine(.unusableKey(person, .tooManySignatures(limit: 1024)))
+    let many = file(1024, by: person)
+    #expect(throws: refusal) { try KeyFile(reading: [many], locations: locations) }
+    #expect(throws: refusal) {
+      try KeyFile.merging(many, onto: [person: alice], locations: locations)
+    }
+    #expect(imports <= 1)
+    // A key from a server has the signatures of many people, which GnuPG does not verify.
+    _ = try KeyContent(file(5000, by: other))
+    _ = try KeyContent(file(1000, by: person))
+  }
+
   @Test func `GnuPG does not get the compressed packets of a key file`() throws {
     // Uncompressed data in a compressed packet, which GnuPG unpacks.
     #expect(throws: KeyFile.Problem.empty) {

@@ -306,6 +306,10 @@ extension KeyProblem {
     case .sharedSubkey: "its encryption subkey also belongs to the key of another person in the store"
     case .tooLarge(let limit): "its public key is larger than \(limit) bytes"
     case .tooManyParts(let limit): "it has more than \(limit) user ids or more than \(limit) subkeys"
+    case .tooManySignatures(let limit): "it has more than \(limit) signatures of its own"
+    case .tooManyBits:
+      "it has an RSA or ElGamal key of more than 8192 bits, a DSA key of more than 4096 bits, or an exponent of unusual "
+        + "length"
     case .invalid: "GnuPG reports it as invalid"
     }
   }

@@ -90,7 +90,7 @@ struct ItemEncryptor: Sendable {
       }
       return .team(.unusableKey(fingerprint, name: person.name, group: group, problem))
     case .missing, .unreadable, .disabled, .cannotEncrypt, .sharedSubkey, .tooLarge, .tooManyParts,
-      .invalid:
+      .tooManySignatures, .tooManyBits, .invalid:
       return .team(.unusableKey(fingerprint, name: person.name, group: group, problem))
     case .fromFuture, .cannotSign, .noSecretKey, .noSigningSecret, .revokedHere, .noPassphrase, .onCard:
       return .engine(error, item)

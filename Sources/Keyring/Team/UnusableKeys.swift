@@ -46,7 +46,8 @@ extension Keyring {
       } catch {
         switch error {
         // All other problems concern only what is encrypted to the person.
-        case .unusableKey(_, .missing), .unusableKey(_, .unreadable), .unusableKey(_, .tooManyParts):
+        case .unusableKey(_, .missing), .unusableKey(_, .unreadable), .unusableKey(_, .tooManyParts),
+          .unusableKey(_, .tooManySignatures), .unusableKey(_, .tooManyBits):
           throw policy.error(error)
         case .unusableKey: break
         default: throw policy.error(error)

@@ -172,8 +172,9 @@ struct KeyExamination {
     case .noPassphrase: "`gpg --change-passphrase \(fingerprint.text)` sets one"
     case .onCard: "for items that must prompt each time, use a key that is not on a smart card"
     case .sharedSubkey: "ask both people who owns it, and remove the other person from the store"
-    case .tooLarge, .tooManyParts:
+    case .tooLarge, .tooManyParts, .tooManySignatures:
       "remove old user ids, photos and subkeys: `gpg --edit-key \(fingerprint.text)`"
+    case .tooManyBits: "ask for the key that replaces it"
     case .unreadable: problem.upgradeHint ?? ""
     case .missing, .invalid: "restore \(file) from git or a backup"
     }

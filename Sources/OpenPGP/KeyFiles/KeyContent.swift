@@ -4,11 +4,15 @@ internal import KeyringModel
 /// The keys of a file in the form in which GnuPG gets them: in binary, without packets that belong to no public key.
 ///
 /// GnuPG needs time that grows with the square of the number of user ids and subkeys of a key: 26 s for a file of 200 KB
-/// with 1,000 of them (threat T46). So they are counted first, and GnuPG gets only packets that were counted: no compressed
-/// ones, and none after a damaged one.
+/// with 1,000 of them (threat T46). It needs a second for each signature of an RSA key of 16,384 bits with an exponent of that
+/// length. So the parts are counted and measured first, and GnuPG gets only packets that were counted: no compressed ones,
+/// and none after a damaged one.
 struct KeyContent: Sendable {
   /// The maximum number of user ids and user attributes of a key, and the maximum number of its subkeys.
   static let partLimit = 64
+  /// The maximum number of signatures by a key in its file: several for each user id and subkey. GnuPG verifies all of
+  /// them. It does not verify those of other people, of which a key from a server may have thousands.
+  static let signatureLimit = 1024
 
   /// The packets; empty if the file has no key.
   let bytes: [UInt8]
@@ -19,7 +23,7 @@ struct KeyContent: Sendable {
   ///   - file: Any number of keys, armored or binary.
   ///   - people: The primary fingerprints of the keys that are read; nil for all. Keys whose version no GnuPG knows are
   ///     left out.
-  /// - Throws: `unusableKey` with `tooManyParts`.
+  /// - Throws: `unusableKey` with `tooManyParts`, `tooManySignatures` or `tooManyBits`.
   init(_ file: [UInt8], of people: Set<Fingerprint>? = nil) throws(EngineError) {
     var bytes: [UInt8] = []
     var counts: [Fingerprint: PartCount] = [:]
@@ -31,12 +35,9 @@ struct KeyContent: Sendable {
           if let current { counts[current, default: PartCount()].beginKey() }
         }
         guard let current else { continue }
-        if packet.isSubkey || packet.isUserID {
-          counts[current, default: PartCount()].add(packet)
-          guard counts[current]?.isWithinLimit == true else {
-            throw .unusableKey(current, .tooManyParts(limit: Self.partLimit))
-          }
-        }
+        if packet.isKey, packet.hasTooManyBits { throw .unusableKey(current, .tooManyBits) }
+        counts[current, default: PartCount()].add(packet, of: current)
+        if let problem = counts[current]?.problem { throw .unusableKey(current, problem) }
         if packet.isPrimary || packet.isSubkey || packet.isUserID || packet.isSignature {
           bytes += packet.bytes
         }
@@ -64,18 +65,25 @@ struct KeyContent: Sendable {
     private var subkeys: Set<ArraySlice<UInt8>> = []
     /// The number of parts since the key began, equal ones included: GnuPG compares all of them with each other.
     private var (userCount, subkeyCount) = (0, 0)
+    private var signatureCount = 0
 
-    var isWithinLimit: Bool {
-      max(users.count, subkeys.count, userCount, subkeyCount) <= KeyContent.partLimit
+    var problem: KeyProblem? {
+      if max(users.count, subkeys.count, userCount, subkeyCount) > KeyContent.partLimit {
+        return .tooManyParts(limit: KeyContent.partLimit)
+      }
+      return signatureCount > KeyContent.signatureLimit
+        ? .tooManySignatures(limit: KeyContent.signatureLimit) : nil
     }
 
     mutating func beginKey() { (userCount, subkeyCount) = (0, 0) }
 
-    mutating func add(_ packet: KeyPacket) {
-      if packet.isSubkey {
+    mutating func add(_ packet: KeyPacket, of person: Fingerprint) {
+      if packet.isSignature {
+        if SignaturePackets.mayBeIssued(packet.body, by: person) { signatureCount += 1 }
+      } else if packet.isSubkey {
         subkeys.insert(packet.body)
         subkeyCount += 1
-      } else {
+      } else if packet.isUserID {
         users.insert(packet.body)
         userCount += 1
       }

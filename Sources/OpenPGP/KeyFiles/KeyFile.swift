@@ -40,8 +40,8 @@ package struct KeyFile: Sendable {
   ///   - files: Armored or binary files, each with the same single key.
   ///   - fingerprint: The expected key, if known.
   ///   - locations: The search path for programs, and the folder for the home.
-  /// - Throws: The reason why it is not the key of one person; `engine` with `unusableKey` and `tooLarge` or `tooManyParts`
-  ///   if a store must not have it.
+  /// - Throws: The reason why it is not the key of one person; `engine` with `unusableKey` and `tooLarge`, `tooManyParts`,
+  ///   `tooManySignatures` or `tooManyBits` if a store must not have it.
   package init(
     reading files: [[UInt8]], expecting fingerprint: Fingerprint? = nil, locations: EngineLocations
   ) throws(Problem) {
@@ -145,7 +145,7 @@ package struct KeyFile: Sendable {
 
   /// Checks that the file is not too large for a store.
   ///
-  /// - Throws: `engine` with `unusableKey` and `tooLarge` or `tooManyParts`.
+  /// - Throws: `engine` with `unusableKey` and `tooLarge`, `tooManyParts`, `tooManySignatures` or `tooManyBits`.
   package func requireSize() throws(Problem) {
     if let (person, problem) = KeyPackets.excess(in: bytes) { throw .engine(.unusableKey(person, problem)) }
     guard bytes.count <= Self.sizeLimit else {

@@ -11,7 +11,8 @@ extension TemporaryHome {
   ///   - file: Any bytes; usually an armored or binary key.
   ///   - processStarted: Called for every process that is started.
   /// - Returns: The keys in the order of the file; empty if GnuPG finds none.
-  /// - Throws: `incomplete` if GnuPG lists fewer keys than the file has; `unusableKey` with `tooManyParts`; an engine error.
+  /// - Throws: `incomplete` if GnuPG lists fewer keys than the file has; `unusableKey` with the errors of
+  ///   `KeyContent`; an engine error.
   package func keys(
     in file: [UInt8], processStarted: () -> Void
   ) throws(EngineError) -> [PublicKey] {

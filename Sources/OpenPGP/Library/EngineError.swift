@@ -91,6 +91,10 @@ public enum KeyProblem: Sendable, Equatable {
   case tooLarge(limit: Int)
   /// It has more user ids, or more subkeys, than GnuPG can import in a short time.
   case tooManyParts(limit: Int)
+  /// It has more signatures of its own than GnuPG can verify in a short time.
+  case tooManySignatures(limit: Int)
+  /// The key or a subkey has so many bits that GnuPG needs a long time for each signature.
+  case tooManyBits
   /// GnuPG does not accept it for another reason.
   case invalid
 }

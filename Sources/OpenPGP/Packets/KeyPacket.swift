@@ -47,6 +47,29 @@ struct KeyPacket {
   var version: UInt8 { body[body.startIndex] }
   /// The algorithm of a key. Version and four bytes of time come before it (RFC 9580, 5.5.2).
   var algorithm: UInt8 { body[body.startIndex + 5] }
+  /// The maximum numbers of bits of the numbers of a key, in the order of the packet (RFC 9580, 5.5.5); empty for an
+  /// algorithm of elliptic curves, whose curves are short. The second number is the exponent of RSA, and the order of the
+  /// group of DSA: with numbers of 16,384 bits GnuPG needs a second for each signature.
+  private var bitLimits: [Int] {
+    switch algorithm {
+    case 1...3: [8192, 64]
+    case 16, 20: [8192, 8192, 8192]
+    case 17: [4096, 512, 4096, 4096]
+    default: []
+    }
+  }
+  /// True for a key that has more bits than keys of people have.
+  var hasTooManyBits: Bool {
+    guard version == 4 || version == 5 else { return false }
+    // Keys of version 5 have the length of the numbers before them.
+    var rest = body.dropFirst(version == 5 ? 10 : 6)
+    for limit in bitLimits {
+      guard let bits = SignaturePackets.number(&rest) else { return false }
+      if bits > limit { return true }
+      rest = rest.dropFirst((bits + 7) / 8)
+    }
+    return false
+  }
   /// The fingerprint of a key of version 4 (RFC 9580, 5.5.4.2) or 5 (LibrePGP, 5.5.4); nil for other versions.
   var fingerprint: Fingerprint? {
     func bytes(of length: Int) -> [UInt8] {

@@ -9,8 +9,8 @@ package enum KeyPackets {
   /// as invalid.
   ///
   /// - Parameter file: The key, armored or binary.
-  /// - Returns: `tooManyParts` if GnuPG does not get the key; `unreadable` if the file has a key of a version or an algorithm
-  ///   that GnuPG 2.2 does not know, otherwise `missing`.
+  /// - Returns: `tooManyParts`, `tooManySignatures` or `tooManyBits` if GnuPG does not get the key; `unreadable` if the file
+  ///   has a key of a version or an algorithm that GnuPG 2.2 does not know, otherwise `missing`.
   package static func problem(of file: [UInt8]) -> KeyProblem {
     if let (_, problem) = excess(in: file) { return problem }
     let needs = blocks(of: file).flatMap { keys(in: $0).keys }.map {
@@ -87,7 +87,7 @@ package enum KeyPackets {
     return isWhole && !keys.isEmpty
   }
 
-  /// Returns a person whose key in a file has too many parts for GnuPG, with the problem; nil if there is none.
+  /// Returns a person whose key in a file would keep GnuPG busy for too long, with the problem; nil if there is none.
   ///
   /// - Parameter file: Any number of keys, armored or binary.
   package static func excess(in file: [UInt8]) -> (person: Fingerprint, problem: KeyProblem)? {

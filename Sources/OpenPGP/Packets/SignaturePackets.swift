@@ -1,4 +1,5 @@
 internal import Encoding
+internal import KeyringModel
 
 /// Signatures in the form that GnuPG can say something about. It skips packets of another form, so that its silence would
 /// have two possible reasons.
@@ -70,6 +71,31 @@ enum SignaturePackets {
     case 17, 19, 22: 2
     default: nil
     }
+  }
+
+  /// Returns true if GnuPG may take a signature in a key file for one by the key itself: one that names the key as its
+  /// issuer, and one whose issuer cannot be read here (RFC 9580, 5.2.3.12 and 5.2.3.35).
+  ///
+  /// - Parameters:
+  ///   - signature: The content of the packet.
+  ///   - key: The fingerprint of the primary key.
+  static func mayBeIssued(_ signature: ArraySlice<UInt8>, by key: Fingerprint) -> Bool {
+    var rest = signature.dropFirst(4)
+    guard let version = signature.first, version == 4 || version == 5 else { return true }
+    var issuers: [(type: UInt8, body: ArraySlice<UInt8>)] = []
+    for _ in 0..<2 {
+      guard let length = number(&rest), length <= rest.count, let found = subpackets(in: rest.prefix(length))
+      else { return true }
+      issuers += found.filter { $0.type == 16 || $0.type == 33 }
+      rest = rest.dropFirst(length)
+    }
+    let id = Hex.text(of: KeyID(of: key).value, uppercase: true)
+    // The id is at the end of a fingerprint of version 4 and at the start of a later one, after a byte with the version.
+    return issuers.isEmpty
+      || issuers.contains { issuer in
+        let digits = Hexadecimal.text(Array(issuer.body)).uppercased()
+        return digits.hasSuffix(id) || digits.dropFirst(2).hasPrefix(id)
+      }
   }
 
   /// Returns the subpackets in an area of a signature, each with its type (RFC 9580, 5.2.3.7).

@@ -41,6 +41,8 @@ import Testing
         person: EngineDouble.fingerprint(1), owner: EngineDouble.fingerprint(2),
         subkey: EngineDouble.fingerprint(3))),
     .unusableKeyFile(EngineDouble.fingerprint(1), .tooManyParts(limit: 64)),
+    .unusableKeyFile(EngineDouble.fingerprint(1), .tooManySignatures(limit: 1024)),
+    .unusableKeyFile(EngineDouble.fingerprint(1), .tooManyBits),
     .older(generation: 1, before: 2), .forked(generation: 2),
     .badMergeChoice(generation: 2), .skipped(generation: 3, before: 1), .notNext(generation: 2),
     .incompleteHistory(generation: 2),
