@@ -39,7 +39,8 @@ extension ErrorReport {
     case .foreignSubkey(let foreign):
       self.init(
         .recipientUnusable, "nothing was changed: \(foreign.message)",
-        hint: "ask the owner of \(foreign.person.text) for a key file without that subkey")
+        hint: "ask both people whose subkey it is: anyone can add it to their own key; a key file of "
+          + "\(foreign.person.text) without it is accepted")
     case .cannotReencrypt(let items, let count, let obstacle):
       let words =
         switch obstacle {

@@ -50,6 +50,8 @@ extension Keyring {
   ) throws(KeyringError) -> TeamChange {
     try requireTrust()
     guard try isAdmin() else { throw .team(.notAnAdmin) }
+    // Before the policy is made, which would refuse an encryption subkey of two people without naming them.
+    try requireOwnSubkeys(newKeys)
     let next: Policy
     do throws(PolicyError) {
       let digest = ContentDigest(of: policy.encode())
@@ -226,6 +228,16 @@ extension Keyring {
     return true
   }
 
+  /// Refuses a new key file with a subkey of another person, removed people included: their signatures in the history
+  /// stay valid, and the rotation list names the items that they could read.
+  private func requireOwnSubkeys(_ newKeys: [Fingerprint: [UInt8]]) throws(KeyringError) {
+    let changed = Set(newKeys.filter { trusted.keys[$0.key] != $0.value }.keys)
+    if changed.isEmpty { return }
+    // Those whom this change removes are included, too.
+    let keys = try keysOfFormerPeople().merging(trusted.keys) { $1 }.merging(newKeys) { $1 }
+    if let foreign = ForeignSubkey(of: changed, inFiles: keys) { throw .team(.foreignSubkey(foreign)) }
+  }
+
   private func reseal(
     in groups: Set<String>?, addsReaders: Bool, progress: @escaping @Sendable (Int, Int) -> Void
   ) throws(KeyringError) -> (count: Int, waiting: [WaitingItem]) {
@@ -295,7 +307,6 @@ struct TeamRules {
       }
       if members.isEmpty, count > 0 { throw .team(.lastReader(group: group, items: count)) }
     }
-    try checkSubkeys()
     if force { return }
     // A user with several keys in the policy keeps what any of them may do.
     let me = keyring.trusted.signer
@@ -306,19 +317,6 @@ struct TeamRules {
     }
     guard lost.isEmpty, !own.isDisjoint(with: new.admins) else {
       throw .team(.losesOwnAccess(groups: lost.sorted { $0.precedesInBytes($1) }))
-    }
-  }
-
-  /// Refuses a new key file with a subkey of another person, removed people included: their signatures in the history
-  /// stay valid, and the rotation list names the items that they could read.
-  private func checkSubkeys() throws(KeyringError) {
-    let keys = successor.trusted.keys
-    let changed = Set(keys.filter { keyring.trusted.keys[$0.key] != $0.value }.keys)
-    if changed.isEmpty { return }
-    // Those whom this change removes are included, too.
-    let former = try keyring.keysOfFormerPeople().merging(keyring.trusted.keys) { $1 }
-    if let foreign = ForeignSubkey(of: changed, inFiles: keys.merging(former) { kept, _ in kept }) {
-      throw .team(.foreignSubkey(foreign))
     }
   }
 }

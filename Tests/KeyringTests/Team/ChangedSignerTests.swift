@@ -160,6 +160,33 @@ import Testing
     #expect(result == .failure(.foreignSubkey(expected)))
   }
 
+  /// A subkey without flags can be used to encrypt, and needs no signature of its owner.
+  @Test func `a person whose encryption subkey somebody else has added first is told who has it`() throws {
+    defer { room.remove() }
+    let world = try TeamWorld([.alice, .dave, .carol])
+    let carol = GnuPGKey.carol.fingerprint
+    let file = try KeyFile(
+      reading: [GnuPGKey.file("carol.borrowed.flagless")], locations: world.gnupg(.alice).locations)
+    let subkey = try #require(
+      file.key.subkeys.map(\.fingerprint).first { KeyID(of: $0) == KeyID("3C8B0158E47CE2C1") })
+    func adding(_ person: Fingerprint, _ file: [UInt8], _ group: String) -> [PolicyEdit] {
+      [
+        .add(person, name: "New", role: .member, key: ContentDigest(of: file), encryptTo: [subkey]),
+        .create(group: group), .join(person, group: group),
+      ]
+    }
+    let alice = try world.open(.alice)
+    let change = try alice.plan(adding(carol, file.bytes, "guests"), newKeys: [carol: file.bytes])
+    _ = try alice.make(change)
+    let dave = try KeyFile(
+      reading: [GnuPGKey.dave.publicKey], locations: world.gnupg(.alice).locations
+    ).bytes
+    let expected = ForeignSubkey(person: Self.dave, owner: carol, subkey: subkey)
+    #expect(throws: KeyringError.team(.foreignSubkey(expected))) {
+      try world.open(.alice).plan(adding(Self.dave, dave, "ops"), newKeys: [Self.dave: dave])
+    }
+  }
+
   @Test func `a new key file with a subkey of another person is refused, and names the newcomer`() throws {
     defer { room.remove() }
     let world = try TeamWorld([.alice, .dave, .carol])
