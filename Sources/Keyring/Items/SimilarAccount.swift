@@ -64,6 +64,9 @@ struct SimilarAccount {
       && (users == [""] || other.users == [""])
   }
 
+  /// The canonical forms of its hosts, which two items for the same account share.
+  var hosts: Set<String> { Set(places.map(\.host.text)) }
+
   /// The queries that find, among others, all items for the same account.
   var queries: [Query] {
     Set(places.flatMap(\.host.searchTexts)).sorted().map { text in

@@ -84,9 +84,8 @@ extension Keyring {
     for query in account.queries {
       let matches = try find(query)
       others += matches.items.filter { record in
-        let isElsewhere = !record.group.hasSameBytes(as: item.group)
-        guard isElsewhere, !newReaders.allSatisfy(readers(of: record).contains) else { return false }
-        return SimilarAccount(record.itemClass, record.attributes)?.mayBeSame(as: account) == true
+        isElsewhere(record, for: item)
+          && SimilarAccount(record.itemClass, record.attributes)?.mayBeSame(as: account) == true
       }
       if others.isEmpty, let problem = matches.problems.first {
         throw .shardDamaged(file: problem.file, matches.problems.map(\.problem))
@@ -95,6 +94,12 @@ extension Keyring {
     guard let other = others.first else { return }
     if others.count == 1 { try requireMembership(of: other) }
     throw .shared(.similar(item.itemClass, item.attributes, group: item.group), others.map(\.reference))
+  }
+
+  /// Returns true if an item is in another group than a new one, and not all readers of the new one can read it.
+  func isElsewhere(_ record: ItemRecord, for item: NewItem) -> Bool {
+    let newReaders = item.isLocal ? [trusted.signer] : policy.groups[item.group] ?? []
+    return !record.group.hasSameBytes(as: item.group) && !newReaders.allSatisfy(readers(of: record).contains)
   }
 
   /// Returns the people who can read an item.

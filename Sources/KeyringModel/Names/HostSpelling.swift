@@ -7,7 +7,7 @@ internal import Encoding
 /// compared in Unicode and lower case, and an address by its 16 bytes.
 package struct HostSpelling: Equatable, Sendable {
   /// The canonical form. The comparison of strings ignores how letters with accents are composed.
-  private let text: String
+  package let text: String
   /// Texts of which every spelling has at least one, in any case of its letters, unless the spelling has percent escapes.
   package let searchTexts: [String]
 

@@ -65,12 +65,18 @@ struct ImportRun {
   /// Returns the plan, after a comparison with all items of the store that have one of these names.
   private func plan(_ draft: ImportDraft, _ comparison: SecretComparison) throws -> ImportPlan {
     let lookup = RecordLookup(keyring.index)
-    let names = isGroupGiven || keyring.policy.groups.count == 1 ? nil : try itemsWithName()
+    let others = isGroupGiven || keyring.policy.groups.count == 1 ? nil : try otherItems()
     let merge = ImportMerge<any Error>(
       group: group, replaces: replaces,
       existing: { key in try lookup(key) },
       otherGroup: { item in
-        names?.groups(ofItemsLike: item.primaryKey(in: "")).first { $0 != group }
+        guard let (names, similar) = others else { return nil }
+        if let other = names.groups(ofItemsLike: item.primaryKey(in: "")).first(where: { $0 != group }) {
+          return other
+        }
+        let new = NewItem(
+          itemClass: item.itemClass, attributes: item.attributes, group: group, isLocal: item.isLocal)
+        return keyring.items(ofOtherGroupsFor: new, among: similar).first?.group
       },
       hasSecret: { record, secret in try comparison.has(record, secret) })
     // Several threads compare the items, because the merge itself uses one thread.
@@ -81,10 +87,11 @@ struct ImportRun {
     return try merge.plan(draft)
   }
 
-  private func itemsWithName() throws -> ItemsWithName {
+  private func otherItems() throws -> (names: ItemsWithName, similar: SimilarItems) {
     var all = Query()
     all.includesFields = true
-    return ItemsWithName(try keyring.index.find(all).items)
+    let items = try keyring.index.find(all).items
+    return (ItemsWithName(items), SimilarItems(items))
   }
 
   /// Stores everything in one transaction. Returns false if nothing was done because another process has changed one of
