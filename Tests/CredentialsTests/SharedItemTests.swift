@@ -236,6 +236,60 @@ import Testing
     #expect(try texts() == ["ops newer"])
   }
 
+  /// A change of the attributes and a new reader make Alice the signer of the item.
+  @Test(arguments: Client.allCases)
+  func `a secret is not stored in the item of a stranger to default that the user has only signed again`(
+    client: Client
+  ) throws {
+    try store.join(carol, "ops")
+    var planted = try add(client, "ops", as: store.open(as: carol))
+    let refusal = KeyringError.shared(.storedElsewhere(readers: 1), [planted.reference])
+    planted = try store.open().update(planted, AttributeChanges(set: ["comment": "changed by Alice"]))
+    #expect(throws: refusal) { try client.store("new", store.open(), state) }
+    try store.join(bob, "ops")
+    #expect(try store.open().reencryptOutdated() == 1)
+    #expect(throws: refusal) { try client.store("new", store.open(), state) }
+    #expect(try texts() == ["ops old"])
+    _ = try store.open().update(planted, secret: SecretBytes(text: "of Alice"))
+    #expect(try client.store("newer", store.open(), state))
+    #expect(try texts() == ["ops newer"])
+  }
+
+  @Test func `a copy of an item of the user is not one that the user has stored`() throws {
+    try store.join(carol, "ops")
+    var own = NewItem.login("own.example", "deploy")
+    own.group = "ops"
+    let mine = try store.open().add(own, secret: SecretBytes(text: "mine"))
+    var copy = NewItem.login("git.example", "deploy")
+    copy.group = "ops"
+    // The copy has the revision of the original.
+    let planted = try store.open(as: carol).duplicate(mine, as: copy)
+    #expect(planted.revision == mine.revision)
+    let signed = try store.open().update(planted, AttributeChanges(set: ["comment": "changed by Alice"]))
+    #expect(throws: KeyringError.shared(.storedElsewhere(readers: 1), [signed.reference])) {
+      try store.open().requireReplaceable(signed)
+    }
+    try store.open().requireReplaceable(mine)
+  }
+
+  @Test func `an item that the user has stored stays replaceable under another name`() throws {
+    try store.join(carol, "ops")
+    let item = try add(.docker, "ops")
+    let renamed = try store.open().update(item, AttributeChanges(set: ["account": "robot"]))
+    try store.open().requireReplaceable(renamed)
+    let labelled = try store.open().update(renamed, AttributeChanges(set: ["label": "robot"]))
+    try store.open().requireReplaceable(labelled)
+  }
+
+  @Test func `an item that was stored from another machine is not replaced`() throws {
+    try store.join(carol, "ops")
+    let item = try add(.docker, "ops")
+    try FileTree(at: state).remove("\(store.open().policy.keyring.hex)/stored")
+    #expect(throws: KeyringError.shared(.storedElsewhere(readers: 1), [item.reference])) {
+      try store.open().requireReplaceable(item)
+    }
+  }
+
   // MARK: Names
 
   /// Items of `ops`, and items with the same name that git and docker do not take for the same account.

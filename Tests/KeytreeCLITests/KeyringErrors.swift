@@ -169,6 +169,8 @@ enum KeyringErrors {
       .alreadyExists
     ),
     (.shared(.plantedBy(person, name: evil), [item]), .alreadyExists),
+    (.shared(.storedElsewhere(readers: 1), [item]), .alreadyExists),
+    (.shared(.storedElsewhere(readers: 2), [item]), .alreadyExists),
     (.shared(.removal(group: evil), [item]), .failure), (.shared(.newReaders(group: evil), [item]), .failure),
   ]
 

@@ -39,6 +39,12 @@ extension ErrorReport {
         "the secret was not stored: \(Self.quote(Person.shownName(signer))) (\(person.text)) has changed \(name) last, and cannot read "
           + "new items",
         hint: "`keytree set \(name) --secret` replaces its secret; `keytree who \(name)` shows its readers")
+    case .storedElsewhere(let readers):
+      self.init(
+        .alreadyExists,
+        "the secret was not stored: \(readers == 1 ? "1 reader" : "\(readers) readers") of \(name) cannot read new items, "
+          + "and its present secret was not stored from this machine",
+        hint: "`keytree set \(name) --secret` replaces its secret; `keytree who \(name)` shows its readers")
     case .removal(let group):
       self.init(
         .failure, "\(name) was not removed: other members of group \(Self.quote(group)) use it, too",

@@ -87,6 +87,9 @@ public enum SharedItemConflict: Sendable, Equatable {
   case similar(ItemClass, Attributes, group: String)
   /// This person has signed the item last. They could read the new secret only because the item is in its group.
   case plantedBy(Fingerprint, name: String)
+  /// Nobody has stored the current secret of the item from this machine, and so many of its readers could read the new
+  /// secret only because the item is in its group. One of them may have added the item.
+  case storedElsewhere(readers: Int)
   /// The other members of this group use the item to be removed.
   case removal(group: String)
   /// The program would store the item to be removed again in this group, where other people could read it.

@@ -6,6 +6,8 @@ internal import Secrets
 struct PreparedItem: Sendable {
   let record: ItemRecord
   let message: [UInt8]
+  /// True if this user has chosen the secret for the readers of the item.
+  var isOwnSecret = false
 
   /// Combines a record and a file, and sets the digest of the file in the record.
   init(record: ItemRecord, message: [UInt8]) {
@@ -45,7 +47,9 @@ struct ItemEncryptor: Sendable {
       revision: original?.revision ?? Revision(using: &generator), created: now, modified: now,
       secretModified: original?.secretModified ?? now, group: item.group, sealed: ContentDigest(of: []),
       attributes: try item.checkedAttributes().attributes, isLocal: item.isLocal)
-    return try prepare(record, secret: secret)
+    var prepared = try prepare(record, secret: secret)
+    prepared.isOwnSecret = original == nil
+    return prepared
   }
 
   /// Encrypts a secret for a record. The caller chooses its revision and times.

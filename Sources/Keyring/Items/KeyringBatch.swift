@@ -155,7 +155,7 @@ extension ItemEncryptor {
   ///   - update: The item and the changes to its attributes.
   ///   - secret: The new secret.
   /// - Throws: The errors of `Keyring.update`.
-  fileprivate func prepare(
+  func prepare(
     _ update: PlannedUpdate, secret: borrowing SecretBytes
   ) throws(KeyringError) -> PreparedItem {
     var record = try update.changes.applied(to: update.record)
@@ -163,7 +163,9 @@ extension ItemEncryptor {
     record.revision = Revision(using: &generator)
     record.modified = keyring.host.time(after: update.record)
     record.secretModified = record.modified
-    return try prepare(record, secret: secret)
+    var prepared = try prepare(record, secret: secret)
+    prepared.isOwnSecret = true
+    return prepared
   }
 }
 

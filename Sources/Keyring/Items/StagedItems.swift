@@ -6,6 +6,8 @@ internal import Secrets
 struct StagedItems {
   private let keyring: Keyring
   private let reader: ItemReader
+  /// The records of the secrets that this user has chosen.
+  private(set) var ownSecrets: [ItemRecord] = []
   /// The places that were read or changed.
   private var entries: [ItemPlace: Entry] = [:]
   /// The shards that were read. The shards to write are prepared again under the lock.
@@ -217,6 +219,7 @@ struct StagedItems {
   /// - Parameter file: The signed record; nil if the record must be signed.
   mutating func put(_ item: PreparedItem, _ file: RecordFile? = nil) throws(KeyringError) {
     try set(.new(item, file), at: item.record.place)
+    if item.isOwnSecret { ownSecrets.append(item.record) }
   }
 
   /// Removes the item at a place.

@@ -7,7 +7,8 @@ package import KeyringModel
 /// - There is never a second item of the account in another group, which could have more readers. If there are several
 ///   already, or if this user is not in the group of the item, nothing is stored.
 /// - A new item that may be for the account of another item, in another spelling, has no readers that the other lacks.
-/// - A person who cannot read new items does not become a reader of a secret by storing an item of the account first.
+/// - A person who cannot read new items does not become a reader of a secret by storing an item of the account first, also
+///   if this user has changed its attributes or readers since.
 /// - An item is removed only if no other person can read it, and none could read a new item: after a rejected password, a
 ///   program removes the item, and stores the new password as a new item.
 extension Keyring {
@@ -42,7 +43,8 @@ extension Keyring {
   ///   - isKnown: True if the program has used the secret of this item on this machine with success.
   ///   - target: The group of new items of the program.
   /// - Throws: `KeyringError.team` with `notInGroup`; `.shared` with `plantedBy` if the last version is signed by a person
-  ///   who could read the new secret only because of it; the errors of reading a record.
+  ///   who could read the new secret only because of it, and with `storedElsewhere` if such a person may have stored the
+  ///   secret, because this user has not done so from this machine; the errors of reading a record.
   package func requireReplaceable(
     _ record: ItemRecord, isKnown: Bool = false, insteadOf target: String = GroupName.default
   ) throws(KeyringError) {
@@ -51,10 +53,15 @@ extension Keyring {
     let others = (policy.groups[record.group] ?? []).filter { $0 != trusted.signer && !readers.contains($0) }
     if others.isEmpty || isKnown || record.isLocal { return }
     // Without a verified record, the change itself fails.
-    guard let signer = try verifiedRecords(of: [record]).first?.signer, others.contains(signer) else {
-      return
+    guard let verified = try verifiedRecords(of: [record]).first else { return }
+    let signer = verified.signer
+    guard !others.contains(signer) else {
+      throw .shared(.plantedBy(signer, name: policy.people[signer]?.name ?? ""), [record.reference])
     }
-    throw .shared(.plantedBy(signer, name: policy.people[signer]?.name ?? ""), [record.reference])
+    // The signer may only have changed the attributes or the readers of an item that somebody else has added.
+    guard ownSecrets.contains(verified.record) else {
+      throw .shared(.storedElsewhere(readers: others.count), [record.reference])
+    }
   }
 
   /// Checks that a program may add an item: that no item of another group has its name, and that no item with fewer

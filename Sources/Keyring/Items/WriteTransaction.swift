@@ -98,10 +98,12 @@ public struct WriteTransaction: ~Copyable {
     if new == old { return old }
     new.modified = keyring.host.time(after: old)
     // The same group needs no decryption. For another group, the secret is re-encrypted.
-    let item =
+    var item =
       new.group.hasSameBytes(as: old.group)
       ? PreparedItem(record: new, message: try items.readableMessage(at: place))
       : try ItemEncryptor(keyring: keyring).prepare(new, secret: try items.secret(at: place))
+    // At a new path, the secret stays that of this user.
+    item.isOwnSecret = new.path != old.path && keyring.ownSecrets.contains(old)
     return try replace(old, at: place, with: item)
   }
 
@@ -110,17 +112,21 @@ public struct WriteTransaction: ~Copyable {
   public mutating func update(
     _ record: ItemRecord, _ changes: AttributeChanges, secret: borrowing SecretBytes
   ) throws(KeyringError) -> ItemRecord {
+    try update(record, changes, secret: secret, isOwnSecret: true)
+  }
+
+  private mutating func update(
+    _ record: ItemRecord, _ changes: AttributeChanges, secret: borrowing SecretBytes, isOwnSecret: Bool
+  ) throws(KeyringError) -> ItemRecord {
     let (place, old) = try replaceable(record)
     // The caller chose the secret for the readers of this group.
     guard old.group.hasSameBytes(as: record.group) else {
       throw .bindingMismatch(old.reference, .condition(.group))
     }
-    var new = try changes.applied(to: old)
-    var generator = SystemRandomNumberGenerator()
-    new.revision = Revision(using: &generator)
-    new.modified = keyring.host.time(after: old)
-    new.secretModified = new.modified
-    return try replace(old, at: place, with: try ItemEncryptor(keyring: keyring).prepare(new, secret: secret))
+    var item = try ItemEncryptor(keyring: keyring).prepare(
+      PlannedUpdate(old, changes), secret: secret)
+    item.isOwnSecret = isOwnSecret
+    return try replace(old, at: place, with: item)
   }
 
   /// Replaces the encrypted file of an item without changing its secret, or has its record signed again.
@@ -311,7 +317,7 @@ public struct WriteTransaction: ~Copyable {
       return nil
     }
     try takeIn(file, digest)
-    return try update(record, AttributeChanges(), secret: secret)
+    return try update(record, AttributeChanges(), secret: secret, isOwnSecret: false)
   }
 
   // MARK: Committing
@@ -365,6 +371,7 @@ public struct WriteTransaction: ~Copyable {
       throw error
     }
     try transaction.commit(under: lock, subject: words ?? subject.text)
+    keyring.ownSecrets.remember(items.ownSecrets)
   }
 
   private borrowing func stage(in transaction: inout Transaction) throws(KeyringError) {
