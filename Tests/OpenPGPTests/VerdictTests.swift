@@ -195,11 +195,14 @@ import Testing
     (["ERROR pkdecrypt_failed 33587249"] + failed, "other"),
     (["ERROR pkdecrypt_failed 134250587"] + failed, "other"),
     (["ERROR pkdecrypt_failed 33554515"] + failed, "other"),
+    // The agent has closed the connection, or sent a part of a line.
+    (["ERROR pkdecrypt_failed 33570815"] + failed, "other"),
+    (["ERROR pkdecrypt_failed 33554694"] + failed, "other"),
     // The agent has the key.
-    (["NO_SECKEY 4F1C9C5A5D5C5B5A"] + failed, "incomplete"),
-    (["NO_SECKEY 4F1C9C5A5D5C5B5A"], "incomplete"),
-    (["ERROR add_keyblock_resource 33587201", "NO_SECKEY 4F1C9C5A5D5C5B5A"] + failed, "incomplete"),
-    (["ERROR set_pinentry_mode 33587249", "NO_SECKEY 4F1C9C5A5D5C5B5A"] + failed, "incomplete"),
+    (["NO_SECKEY RECIPIENT"] + failed, "incomplete(detail: \"it did not find a secret key"),
+    (["NO_SECKEY RECIPIENT"], "incomplete"),
+    (["ERROR add_keyblock_resource 33587201", "NO_SECKEY RECIPIENT"] + failed, "other"),
+    (["ERROR set_pinentry_mode 33587249", "NO_SECKEY RECIPIENT"] + failed, "other"),
     (["NODATA 3"], "corrupt"),
     (["NODATA 2", "FAILURE decrypt 4294967295"], "incomplete"),
     (
@@ -208,6 +211,12 @@ import Testing
     ),
     (["DECRYPTION_KEY A B u", "BEGIN_DECRYPTION", "DECRYPTION_INFO 2 9 0"], "incomplete"),
   ]
+  /// Returns status lines about a message; `RECIPIENT` is its recipient. libgpgme reads nothing after one about another key.
+  private static func lines(about message: [UInt8], _ lines: [String]) throws -> [String] {
+    let recipient = try header(of: message).recipients[0].text
+    return ["ENC_TO \(recipient) 18 0"] + lines.map { $0.replacing("RECIPIENT", with: recipient) }
+  }
+
   private static let failed = ["BEGIN_DECRYPTION", "DECRYPTION_FAILED", "END_DECRYPTION"]
 
   @Test(arguments: failures)
@@ -216,7 +225,7 @@ import Testing
   ) throws {
     let home = try GnuPGHome(secret: [.alice])
     let sealed = try Engine(home, people: [.alice]).sealed(to: [.alice])
-    let lines = ["ENC_TO \(try header(of: sealed).recipients[0].text) 18 0"] + failure.lines
+    let lines = try Self.lines(about: sealed, failure.lines)
     let text = Self.output(lines).reduce(into: "") { $0 += String(format: "\\%03o", $1) }
     let death = """
       for word; do [ "$last" = --status-fd ] && fd=$word; last=$word; done; printf '\(text)' > /dev/fd/$fd; exit 2
@@ -227,6 +236,23 @@ import Testing
     } throws: { error in
       guard let error = error as? EngineError else { return false }
       return "\(error)".hasPrefix(failure.kind)
+    }
+  }
+
+  @Test func `a message is not meant for others if the agent does not answer`() throws {
+    let home = try GnuPGHome(secret: [.alice])
+    let sealed = try Engine(home, people: [.alice]).sealed(to: [.alice])
+    let lines = try Self.lines(about: sealed, ["NO_SECKEY RECIPIENT"] + Self.failed)
+    let text = Self.output(lines).reduce(into: "") { $0 += String(format: "\\%03o", $1) }
+    let death = """
+      gpgconf --homedir '\(home.home)' --kill gpg-agent
+      for word; do [ "$last" = --status-fd ] && fd=$word; last=$word; done; printf '\(text)' > /dev/fd/$fd; exit 2
+      """
+    let engine = try Self.engine(home, people: [.alice], dyingAt: "--decrypt", death)
+    #expect {
+      try engine.opened(sealed)
+    } throws: { error in
+      if case .agentUnreachable = error as? EngineError { true } else { false }
     }
   }
 

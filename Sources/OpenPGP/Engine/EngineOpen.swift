@@ -18,7 +18,7 @@ extension Engine {
         try decrypt(ciphertext, header: header, limit: limit, session: session)
       }
     } catch {
-      if case .notARecipient(let recipients) = error, agentHasKey(for: recipients) {
+      if case .notARecipient(let recipients) = error, try agentHasKey(for: recipients) {
         throw .incomplete(detail: "it did not find a secret key that its agent has")
       }
       throw error
@@ -99,6 +99,9 @@ extension Engine {
     } ?? false
   }
 
+  /// The codes of errors in the protocol of the agent, `GPG_ERR_ASS_GENERAL` to `GPG_ERR_ASS_UNKNOWN_INQUIRE`.
+  private static let assuanCodes = GPG_ERR_ASS_GENERAL.rawValue...GPG_ERR_ASS_UNKNOWN_INQUIRE.rawValue
+
   // The code alone is misleading: with several recipients a damaged message is reported as "no secret key". A
   // recipient with the status 0 had a secret key, so the message is damaged.
   private static func failure(
@@ -121,7 +124,8 @@ extension Engine {
     case (GPG_ERR_DECRYPT_FAILED, _), (GPG_ERR_BAD_DATA, _), (GPG_ERR_CHECKSUM, _), (GPG_ERR_INV_PACKET, _):
       return .corrupt
     // The agent, the card or the dialog failed; the message may be intact. gpg takes an answer of the agent that it cannot
-    // read for an invalid S-expression.
+    // read for an invalid S-expression. The codes of Assuan are about the connection to the agent.
+    case let (code, _) where Self.assuanCodes.contains(code.rawValue): return general
     case (_, GPG_ERR_SOURCE_GPGAGENT), (_, GPG_ERR_SOURCE_SCD), (_, GPG_ERR_SOURCE_PINENTRY),
       (GPG_ERR_NO_AGENT, _), (GPG_ERR_AGENT, _), (GPG_ERR_EOF, _), (GPG_ERR_INV_SEXP, _):
       return general

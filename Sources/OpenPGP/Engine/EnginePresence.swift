@@ -55,22 +55,25 @@ extension Engine {
     return keys
   }
 
-  /// Returns true if the agent has a secret key that can decrypt a message. False also if the agent does not tell.
-  func agentHasKey(for recipients: [KeyID]) -> Bool {
+  /// Returns true if the agent has a secret key that can decrypt a message. False also if it does not tell, because the
+  /// socket is restricted.
+  ///
+  /// - Throws: `agentUnreachable` if the agent does not answer: then gpg may not have got an answer, either.
+  func agentHasKey(for recipients: [KeyID]) throws(EngineError) -> Bool {
+    let session = try session()
+    let keys: [AgentKey]
     do throws(EngineError) {
-      let session = try session()
-      let keys = try connection(session).keys()
-      for (person, key) in session.home.table.keys {
-        let wanted = key.subkeys.filter { recipients.contains($0.keyID) && $0.canEncrypt }.map(\.fingerprint)
-        guard !wanted.isEmpty else { continue }
-        let own = try keygrips(of: person, in: session).filter { wanted.contains($0.subkey) }
-        if own.contains(where: { part in keys.contains { $0.keygrip == part.grip } }) { return true }
-      }
-      return false
-    } catch {
-      // gpg's answer is all that is known.
+      keys = try connection(session).keys()
+    } catch .restrictedAgent {
       return false
     }
+    for (person, key) in session.home.table.keys {
+      let wanted = key.subkeys.filter { recipients.contains($0.keyID) && $0.canEncrypt }.map(\.fingerprint)
+      guard !wanted.isEmpty else { continue }
+      let own = try keygrips(of: person, in: session).filter { wanted.contains($0.subkey) }
+      if own.contains(where: { part in keys.contains { $0.keygrip == part.grip } }) { return true }
+    }
+    return false
   }
 
   /// The time to wait for another prompt, in seconds. It is longer than a passphrase dialog usually stays open.
