@@ -98,13 +98,13 @@ import Testing
   /// statement that was signed. In a tree of one record the leaf is the root.
   static let proofByHand = #"""
     record=items/internet-password/github.com/alice.json
-    { printf '\0'; head -n 1 $record | tr -d '\n'; } | openssl dgst -sha256 -binary | basenc --base64url
+    { printf '\0'; head -n 1 $record | tr -d '\n'; } | sha256sum | head -c 64 | tr a-f A-F | basenc --base16 --decode | basenc --base64url
     tail -n 1 $record | sed 's/.*"signature":"\([^"]*\)".*/\1/' | base64 --decode | gpg --decrypt
     """#
 
   /// The commands that follow the path from the leaf of `$record` to the root.
   static let pathByHand = #"""
-    digest() { openssl dgst -sha256 -binary | basenc --base16 --wrap 0; }
+    digest() { sha256sum | head -c 64 | tr a-f A-F; }
     bytes() { printf %s "$@" | basenc --base16 --decode; }
     hex() { printf '%s=' "$1" | basenc --base64url --decode | basenc --base16 --wrap 0; }
     member() { sed -E "s/.*\"$1\":(\[[^]]*\]|\"[^\"]*\"|[0-9]+).*/\1/" | tr -d '[]"' | tr , ' '; }
