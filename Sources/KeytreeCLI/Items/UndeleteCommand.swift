@@ -245,15 +245,11 @@ enum UndeleteCommand: Command {
         "\(item.record.reference.text) was signed with \(item.compromised?.text ?? ""), a revoked subkey of "
           + "\(keyring.policy.name(of: item.signer)), on \(item.record.modified.day)")
     }
-    let isConfirmed: Bool
-    do {
-      isConfirmed = try call.console.confirm("Have you checked with that person that they made this version")
-    } catch TerminalError.promptImpossible {
-      throw CommandError.other(
+    try call.console.require(
+      "Have you checked with that person that they made this version", otherwise: "nothing was restored",
+      ifImpossible: CommandError.other(
         .cancelled, message: "nothing was restored: a version by a compromised subkey must be confirmed",
-        hint: "check with that person that they made it, and give `--sign=\(key.text)`")
-    }
-    guard isConfirmed else { throw TerminalError.cancelled(action: "nothing was restored") }
+        hint: "check with that person that they made it, and give `--sign=\(key.text)`"))
   }
 
   private static func isTaken(_ record: ItemRecord) -> CommandError {

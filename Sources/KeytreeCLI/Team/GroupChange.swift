@@ -160,13 +160,9 @@ struct GroupChange: TeamOperation {
     // `--quiet` suppresses remarks, but not the facts that a question is about.
     for line in lines { if asks { call.console.complain(line) } else { call.console.say(line) } }
     if !asks { return }
-    let isConfirmed: Bool
-    do {
-      isConfirmed = try call.console.confirm("Have you compared the fingerprint with that person")
-    } catch TerminalError.promptImpossible {
-      throw CommandError.fingerprintRequired(person)
-    }
-    guard isConfirmed else { throw TerminalError.cancelled(action: "no person was added") }
+    try call.console.require(
+      "Have you compared the fingerprint with that person", otherwise: "no person was added",
+      ifImpossible: CommandError.fingerprintRequired(person))
   }
 
   /// Refuses a key if other fingerprints were given.

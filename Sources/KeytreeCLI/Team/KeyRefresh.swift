@@ -234,15 +234,11 @@ struct KeyRefresh: TeamOperation {
     if try people.isFingerprintGiven(renewal.person) { return }
     call.console.complain("\(renewal.person.text)  \(renewal.entry.shownName)")
     for change in renewal.changes { call.console.complain("  \(change)") }
-    let isConfirmed: Bool
-    do {
-      isConfirmed = try call.console.confirm("Have you checked this change with that person")
-    } catch TerminalError.promptImpossible {
-      throw CommandError.other(
+    try call.console.require(
+      "Have you checked this change with that person", otherwise: "no key was imported",
+      ifImpossible: CommandError.other(
         .cancelled, message: "no key was imported: the changes must be confirmed",
-        hint: "check them with that person, and add `--fingerprint \(renewal.person.text)`")
-    }
-    guard isConfirmed else { throw TerminalError.cancelled(action: "no key was imported") }
+        hint: "check them with that person, and add `--fingerprint \(renewal.person.text)`"))
   }
 
   // MARK: Reports

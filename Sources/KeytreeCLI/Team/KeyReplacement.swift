@@ -141,15 +141,11 @@ struct KeyReplacement: TeamOperation {
       ]
     for line in lines { if asks { call.console.complain(line) } else { call.console.say(line) } }
     if !asks { return }
-    let isConfirmed: Bool
-    do {
-      isConfirmed = try call.console.confirm("Have you compared the fingerprint with that person")
-    } catch TerminalError.promptImpossible {
-      throw CommandError.other(
+    try call.console.require(
+      "Have you compared the fingerprint with that person", otherwise: "the key was not replaced",
+      ifImpossible: CommandError.other(
         .cancelled, message: "the key was not replaced: the fingerprint must be confirmed",
-        hint: "compare the fingerprint with that person, and add `--fingerprint \(person.text)`")
-    }
-    guard isConfirmed else { throw TerminalError.cancelled(action: "the key was not replaced") }
+        hint: "compare the fingerprint with that person, and add `--fingerprint \(person.text)`"))
   }
 
   private func notAMember(_ old: Fingerprint) -> CommandError {

@@ -162,6 +162,25 @@ package final class Console {
     }
   }
 
+  /// Asks a yes-or-no question, and throws an error unless the answer is yes.
+  ///
+  /// - Parameters:
+  ///   - question: as for ``confirm(_:unless:)``.
+  ///   - action: what was not done, if the answer is no.
+  ///   - refusal: the error if the question cannot be asked.
+  /// - Throws: `cancelled` with the action; `refusal`.
+  package func require(
+    _ question: String, otherwise action: String, ifImpossible refusal: @autoclosure () -> any Error
+  ) throws {
+    let isConfirmed: Bool
+    do {
+      isConfirmed = try confirm(question)
+    } catch TerminalError.promptImpossible {
+      throw refusal()
+    }
+    guard isConfirmed else { throw TerminalError.cancelled(action: action) }
+  }
+
   /// Asks a question whose answer is a line of text.
   ///
   /// - Parameter question: the text in front of the answer.

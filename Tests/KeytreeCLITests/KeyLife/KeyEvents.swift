@@ -6,16 +6,16 @@ extension KeyEvent {
 
   /// A date on which the keys of a prelude expire, and a time after it.
   private static let expiry = "20310101T000000"
-  private static let afterExpiry = "2031-03-01 12:00:00"
+  static let afterExpiry = "2031-03-01 12:00:00"
   private static let extended = "20350101T000000"
-  private static let ended = "has expired (2031-01-01)"
+  static let ended = "has expired (2031-01-01)"
   private static let noSecret = "and you have none of these keys"
 
   private static func cannotEncrypt() -> KeyState { .cannotEncrypt(ended) }
   private static let refresh = "`keytree group refresh`"
 
   /// Gives parts of the owner's key an end date that the store knows.
-  private static func end(
+  static func end(
     _ parts: @escaping @Sendable (KeyLifeWorld) throws -> [String]
   ) -> @Sendable (KeyLifeWorld) throws -> Void {
     { world in

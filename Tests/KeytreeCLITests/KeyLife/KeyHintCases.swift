@@ -4,55 +4,44 @@ import TestSupport
 extension KeyHintTests {
   static let cases: [Case] = expired + revoked + changed
 
-  private static let expiry = "20310101T000000"
-  private static let afterExpiry = "2031-03-01 12:00:00"
-  private static let ended = "has expired (2031-01-01)"
-
-  private static func end(
-    _ parts: @escaping @Sendable (KeyLifeWorld) throws -> [String]
-  ) -> @Sendable (KeyLifeWorld) throws -> Void {
-    { world in
-      try world.setEnd(expiry, of: try parts(world))
-      try world.succeed(.owner, "group", "refresh")
-      try world.syncEverywhere()
-    }
-  }
-
   private static let expired: [Case] = [
     Case(
-      name: "the primary key has expired", now: afterExpiry, prelude: end { _ in [] }, happen: { _ in },
+      name: "the primary key has expired", now: KeyEvent.afterExpiry, prelude: KeyEvent.end { _ in [] },
+      happen: { _ in },
       message: "cannot write: your key ", typed: [(0, .owner), (1, .owner)]),
     Case(
-      name: "the signing subkey has expired", now: afterExpiry,
-      prelude: end { [try $0.signingSubkey] }, happen: { _ in },
+      name: "the signing subkey has expired", now: KeyEvent.afterExpiry,
+      prelude: KeyEvent.end { [try $0.signingSubkey] }, happen: { _ in },
       message: "cannot write: the signing subkey ", typed: [(0, .owner), (1, .owner)]),
     Case(
-      name: "the encryption subkey has expired", now: afterExpiry,
-      prelude: end { [try $0.encryptionSubkey] }, happen: { _ in },
+      name: "the encryption subkey has expired", now: KeyEvent.afterExpiry,
+      prelude: KeyEvent.end { [try $0.encryptionSubkey] }, happen: { _ in },
       message: "cannot write: the encryption subkey ", typed: [(0, .owner), (1, .owner)]),
     Case(
-      name: "both subkeys have expired", now: afterExpiry,
-      prelude: end { try $0.subkeys(of: .owner) }, happen: { _ in },
+      name: "both subkeys have expired", now: KeyEvent.afterExpiry,
+      prelude: KeyEvent.end { try $0.subkeys(of: .owner) }, happen: { _ in },
       message: "cannot write: the encryption subkey ", typed: [(0, .owner), (1, .owner)]),
     Case(
-      name: "all parts of the key have expired", now: afterExpiry,
+      name: "all parts of the key have expired", now: KeyEvent.afterExpiry,
       prelude: { world in
-        try end { try $0.subkeys(of: .owner) }(world)
-        try end { _ in [] }(world)
+        try KeyEvent.end { try $0.subkeys(of: .owner) }(world)
+        try KeyEvent.end { _ in [] }(world)
       }, happen: { _ in },
       message: "cannot write: your key ", typed: [(0, .owner), (1, .owner)]),
     Case(
-      name: "the key of another person has expired, and is extended", now: afterExpiry,
-      prelude: end { _ in [] }, happen: { _ in }, person: .admin,
-      message: "cannot encrypt for group \"default\": the key of Owner Example <owner@life.example> \(ended)",
+      name: "the key of another person has expired, and is extended", now: KeyEvent.afterExpiry,
+      prelude: KeyEvent.end { _ in [] }, happen: { _ in }, person: .admin,
+      message:
+        "cannot encrypt for group \"default\": the key of Owner Example <owner@life.example> \(KeyEvent.ended)",
       typed: [(1, .admin)], names: ["KEYFILE": "FILE"],
       meanwhile: { world in try world.setEnd("20350101T000000", of: []) }),
     Case(
-      name: "the key of another person has expired, who is removed", now: afterExpiry,
-      prelude: end { _ in [] }, happen: { _ in }, person: .admin,
+      name: "the key of another person has expired, who is removed", now: KeyEvent.afterExpiry,
+      prelude: KeyEvent.end { _ in [] }, happen: { _ in }, person: .admin,
       message: "cannot encrypt for group \"default\": the key of Owner Example", typed: [(2, .admin)]),
     Case(
-      name: "sync warns about an expired key", now: afterExpiry, prelude: end { _ in [] }, happen: { _ in },
+      name: "sync warns about an expired key", now: KeyEvent.afterExpiry, prelude: KeyEvent.end { _ in [] },
+      happen: { _ in },
       words: ["sync"], code: 0, message: "warning: the key of Owner Example <owner@life.example> has expired",
       typed: [],
       meanwhile: { world in
