@@ -155,19 +155,28 @@ struct ItemReader {
   }
 
   private func open(_ item: StoredItem, asksAgain: Bool) throws(KeyringError) -> SecretBytes {
-    do {
-      return try open(item.message, asksAgain: asksAgain)
-    } catch {
-      throw Self.failure(error, item.record.reference)
-    }
+    try open(item.message, of: item.record.reference, asksAgain: asksAgain)
   }
 
   /// Decrypts an encrypted file that the caller has compared with a verified record.
   func secret(in message: [UInt8], of item: ItemReference) throws(KeyringError) -> SecretBytes {
-    do {
-      return try open(message, asksAgain: false)
+    try open(message, of: item, asksAgain: false)
+  }
+
+  /// Decrypts an encrypted file. If it is encrypted only to a key that has been replaced, that key is used.
+  private func open(
+    _ message: [UInt8], of item: ItemReference, asksAgain: Bool
+  ) throws(KeyringError) -> SecretBytes {
+    do throws(EngineError) {
+      return try Self.open(message, keyring.engine, asksAgain: asksAgain)
     } catch {
-      throw Self.failure(error, item)
+      guard case .notARecipient(let ids) = error, let engine = try keyring.engineOfReplacedKeys(with: ids)
+      else { throw Self.failure(error, item) }
+      do throws(EngineError) {
+        return try Self.open(message, engine, asksAgain: asksAgain)
+      } catch {
+        throw Self.failure(error, item)
+      }
     }
   }
 
@@ -176,17 +185,6 @@ struct ItemReader {
   ) throws(EngineError) -> SecretBytes {
     if asksAgain { return try engine.openWithPrompt(message, limit: StoreLayout.secretLimit) }
     return try engine.open(message, limit: StoreLayout.secretLimit)
-  }
-
-  /// Decrypts an encrypted file. If it is encrypted only to a key that has been replaced, that key is used.
-  private func open(_ message: [UInt8], asksAgain: Bool) throws(EngineError) -> SecretBytes {
-    do {
-      return try Self.open(message, keyring.engine, asksAgain: asksAgain)
-    } catch {
-      guard case .notARecipient(let ids) = error, let engine = keyring.engineOfReplacedKeys(with: ids)
-      else { throw error }
-      return try Self.open(message, engine, asksAgain: asksAgain)
-    }
   }
 
   private static func failure(_ error: EngineError, _ reference: ItemReference) -> KeyringError {

@@ -196,15 +196,15 @@ extension Keyring {
   /// them.
   ///
   /// - Parameter ids: The recipients of the message.
-  /// - Returns: nil if none of the recipients is such a key, or its file cannot be read.
-  func engineOfReplacedKeys(with ids: [KeyID]) -> (any OpenPGPEngine)? {
+  /// - Returns: nil if none of the recipients is such a key, or its file is missing or was replaced.
+  /// - Throws: `KeyringError.file` if the file cannot be read.
+  func engineOfReplacedKeys(with ids: [KeyID]) throws(KeyringError) -> (any OpenPGPEngine)? {
     let replaced = policy.people.keys.filter { person in
       policy.people[person]?.replacedBy != nil
         && policy.recipients(for: person).contains(where: ids.contains)
     }
-    // The caller reports that the message is encrypted to other people.
-    guard !replaced.isEmpty, let former = try? keysOfFormerPeople() else { return nil }
-    let own = former.filter { replaced.contains($0.key) }
+    if replaced.isEmpty { return nil }
+    let own = try keysOfFormerPeople().filter { replaced.contains($0.key) }
     return own.isEmpty ? nil : engine.with(keys: trusted.keys.merging(own) { kept, _ in kept })
   }
 
