@@ -122,6 +122,17 @@ final class KeyLifeWorld: @unchecked Sendable {
   func run(
     _ person: Person, _ words: [String], input: String = "", more: [String: String] = [:]
   ) throws -> Answer {
+    while true {
+      let answer = try runOnce(person, words, input: input, more: more)
+      // The library ends a process before the program starts if an earlier process with the same number left shared
+      // memory behind. `runOnce` has removed it.
+      guard answer.talk.hasPrefix("libfaketime: In ft_shm_create()") else { return answer }
+    }
+  }
+
+  private func runOnce(
+    _ person: Person, _ words: [String], input: String, more: [String: String]
+  ) throws -> Answer {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
     process.arguments = words
@@ -143,8 +154,9 @@ final class KeyLifeWorld: @unchecked Sendable {
       output: String(decoding: try Data(contentsOf: URL(fileURLWithPath: output)), as: UTF8.self),
       talk: String(decoding: try Data(contentsOf: URL(fileURLWithPath: talk)), as: UTF8.self))
     for path in [source, output, talk] { try FileManager.default.removeItem(atPath: path) }
-    // env, which is replaced by the program, does not remove the files of the library.
-    for name in ["faketime_shm_", "sem.faketime_sem_"] {
+    // env, which is replaced by the program, does not remove the files of the library. The semaphore goes first, because
+    // a background process that finds it makes the shared memory again.
+    for name in ["sem.faketime_sem_", "faketime_shm_"] {
       // The library may have made none.
       try? FileManager.default.removeItem(atPath: "/dev/shm/\(name)\(process.processIdentifier)")
     }
