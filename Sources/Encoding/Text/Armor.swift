@@ -25,6 +25,8 @@ package enum Armor {
 
   private static func begin(_ label: Label) -> [UInt8] { Array("-----BEGIN \(label.rawValue)-----".utf8) }
 
+  private static let blanks = Array(" \t\r".utf8)
+
   /// Returns data in binary, or the bytes unchanged if they do not begin with armored data of this kind.
   ///
   /// The checksum at the end is ignored: it protects nothing that the encryption or a signature does not protect.
@@ -38,15 +40,16 @@ package enum Armor {
     var isBody = false
     var digits: [UInt8] = []
     for line in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).dropFirst() {
-      let line = line.last == UInt8(ascii: "\r") ? line.dropLast() : line
       if line.starts(with: end) {
         return unsafe digits.withUnsafeBytes { unsafe Base64.decode($0, as: .standard) } ?? bytes
       }
+      // GnuPG skips blanks anywhere. A copy of a page or mail may have some at the ends of lines.
+      let text = line.filter { !blanks.contains($0) }
       if !isBody {
         // Headers such as `Version: ...` end with an empty line.
-        isBody = line.allSatisfy { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
-      } else if line.first != UInt8(ascii: "=") {
-        digits += line
+        isBody = text.isEmpty
+      } else if text.first != UInt8(ascii: "=") {
+        digits += text
       }
     }
     return bytes

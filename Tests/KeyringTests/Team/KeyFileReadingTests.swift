@@ -25,6 +25,17 @@ import Testing
     #expect(try home.run(["--list-keys"]).isEmpty)
   }
 
+  @Test(arguments: [" ", "\t", "  \t ", " \r"])
+  func `a key that was copied from a page with blanks in its lines is read`(blanks: String) throws {
+    let lines = String(decoding: GnuPGKey.alice.publicKey, as: UTF8.self).split(
+      separator: "\n", omittingEmptySubsequences: false)
+    let trailing = lines.map { $0.isEmpty ? "" : $0 + blanks }.joined(separator: "\n")
+    let leading = lines.map { $0.hasPrefix("-") || $0.isEmpty ? $0 : blanks.dropLast() + $0 }
+    let whole = try read(GnuPGKey.alice.publicKey).key
+    #expect(try read(Array(trailing.utf8)).key == whole)
+    #expect(try read(Array(leading.joined(separator: "\n").utf8)).key == whole)
+  }
+
   @Test func `anything else is refused with the reason`() throws {
     let both = GnuPGKey.alice.publicKey + GnuPGKey.bob.publicKey
     let people = [GnuPGKey.alice.fingerprint, GnuPGKey.bob.fingerprint].sorted()
