@@ -7,9 +7,10 @@ package struct MessageDecryptor: Sendable {
   private let engine: any OpenPGPEngine
   private let pool: WorkerPool
 
-  /// Prepares an engine that knows all of the user's own keys; starts GnuPG to list them.
+  /// Prepares an engine that knows the user's own keys; starts GnuPG to list them. A key that cannot be used is left out.
   ///
-  /// - Throws: `KeyringError.engine` when GnuPG is missing or fails.
+  /// - Throws: `KeyringError.engine` when GnuPG is missing or fails, or with the reason why a key cannot be used if no
+  ///   other key is left.
   package init(host: HostContext) throws(KeyringError) {
     pool = WorkerPool(workers: host.workers)
     if let factory = host.engineFactory {
@@ -18,9 +19,18 @@ package struct MessageDecryptor: Sendable {
       return
     }
     let user = UserKeyring(locations: host.engineLocations)
-    do {
+    do throws(EngineError) {
       var keys: [Fingerprint: [UInt8]] = [:]
-      for key in try user.secretKeys() { keys[key.fingerprint] = try user.exportMinimal(key.fingerprint) }
+      var unusable: EngineError?
+      for key in try user.secretKeys() {
+        do throws(EngineError) {
+          keys[key.fingerprint] = try user.exportMinimal(key.fingerprint)
+        } catch {
+          guard case .unusableKey = error else { throw error }
+          unusable = unusable ?? error
+        }
+      }
+      if let unusable, keys.isEmpty { throw unusable }
       engine = Engine(
         locations: host.engineLocations, keyringID: "foreign", keys: keys, interaction: host.interaction,
         acceptsForeignMessages: true)
