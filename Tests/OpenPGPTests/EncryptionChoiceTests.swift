@@ -37,6 +37,8 @@ import Testing
     var known: [Int]?
     let chosen: [Int]?
     var skipped: Int?
+    /// The subkey whose secret is here, if that of the chosen one is not.
+    var reported: Int?
   }
 
   private static let three = (1...3).map { subkey($0) }
@@ -72,11 +74,11 @@ import Testing
     Choice(
       testDescription: "the listed own one that was chosen although it is elsewhere", subkeys: three,
       listed: [3],
-      here: [1, 2], known: [1, 2, 3], chosen: [3]),
+      here: [1, 2], known: [1, 2, 3], chosen: [3], reported: 2),
     Choice(
       testDescription: "an older own one that was chosen although it is elsewhere", subkeys: three,
       listed: [1],
-      here: [2, 3], known: [1, 2, 3], chosen: [1]),
+      here: [2, 3], known: [1, 2, 3], chosen: [1], reported: 3),
     Choice(
       testDescription: "a new own one instead of one that is elsewhere", subkeys: three, listed: [2],
       here: [3],
@@ -106,5 +108,6 @@ import Testing
       known: choice.known.map { Set($0.map(Self.fingerprint)) }, at: Self.now)
     #expect(result?.subkeys == choice.chosen?.map(Self.fingerprint))
     #expect(result?.skipped == choice.skipped.map(Self.fingerprint))
+    #expect(result?.here == choice.reported.map(Self.fingerprint))
   }
 }

@@ -86,7 +86,8 @@ import Testing
       atPath: tools, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
     let script = """
       #!/bin/sh
-      case " $* " in *' \(word) '*) \(death);; esac
+      case " $* " in *' \(word) '*) echo "$*" >> '\(home.folder)/deaths'
+      \(death);; esac
       exec /usr/bin/gpg "$@"
 
       """
@@ -96,6 +97,11 @@ import Testing
       locations: EngineLocations(
         userHome: home.home, runtimeBase: "\(home.folder)/run", searchPath: "\(tools):/usr/bin:/bin"),
       keyringID: "dying", keys: GnuPGKey.files(people), interaction: .never)
+  }
+
+  /// Takes the record of the gpg that was to end: true if it was started since the last call.
+  private static func wasStarted(in home: GnuPGHome) -> Bool {
+    (try? FileManager.default.removeItem(atPath: "\(home.folder)/deaths")) != nil
   }
 
   /// The ways in which gpg ends without having said anything, or after it has said a part.
@@ -144,6 +150,29 @@ import Testing
     #expect(throws: EngineError.self) { try dying(at: "--sign").signed(by: .alice) }
   }
 
+  /// The status lines of a gpg that could not read a signature that can be read.
+  static let silences = [[], ["NODATA 1"], ["NODATA 2"], ["NODATA 3", "NODATA 4"]]
+
+  @Test(arguments: silences)
+  func `a detached signature that gpg did not read is not bad`(lines: [String]) throws {
+    let home = try GnuPGHome(secret: [.alice])
+    let signature = try Engine(home, people: [.alice]).signDetached([1], signer: GnuPGKey.alice.fingerprint)
+    let engine = try Self.engine(home, people: [.alice], dyingAt: "--verify", Self.printing(lines))
+    #expect {
+      try engine.verifyDetached(signature: signature, of: [1])
+    } throws: { error in
+      if case .incomplete = error as? EngineError { true } else { false }
+    }
+  }
+
+  /// Shell commands that print status lines where gpg does.
+  private static func printing(_ lines: [String]) -> String {
+    let text = output(lines).reduce(into: "") { $0 += String(format: "\\%03o", $1) }
+    return """
+      for word; do [ "$last" = --status-fd ] && fd=$word; last=$word; done; printf '\(text)' > /dev/fd/$fd; exit 2
+      """
+  }
+
   /// The ways in which gpg ends, or closes its input, while the pipe to it is full.
   static let earlyEnds = [
     "exit 2", "sleep 0.3; exit 0",
@@ -163,29 +192,29 @@ import Testing
       try? FileManager.default.removeItem(atPath: "\(home.folder)/tools")
       return try Self.engine(home, people: [.alice], dyingAt: word, end)
     }
-    #expect(throws: EngineError.self) {
-      try ending(at: "--verify").verifyDetached(signature: signature, of: long)
+    func expectError(at word: String, _ operation: (Engine) throws -> Void) throws {
+      let engine = try ending(at: word)
+      #expect(throws: EngineError.self, "\(word)") { try operation(engine) }
+      #expect(Self.wasStarted(in: home), "\(word)")
     }
-    #expect(throws: EngineError.self) { try ending(at: "--encrypt").sealed(long, to: [.alice]) }
-    #expect(throws: EngineError.self) { try ending(at: "--decrypt").opened(sealed) }
-    #expect(throws: EngineError.self) { try ending(at: "--detach").signDetached(long, signer: person) }
-    #expect(throws: EngineError.self) { try ending(at: "--sign").signMessage(long, signer: person) }
+    try expectError(at: "--verify") { _ = try $0.verifyDetached(signature: signature, of: long) }
+    try expectError(at: "--encrypt") { _ = try $0.sealed(long, to: [.alice]) }
+    try expectError(at: "--decrypt") { _ = try $0.opened(sealed) }
+    try expectError(at: "--detach") { _ = try $0.signDetached(long, signer: person) }
+    try expectError(at: "--sign") { _ = try $0.signMessage(long, signer: person) }
   }
 
   @Test(.timeLimit(.minutes(1)), arguments: earlyEnds)
   func `a gpg that ends before it has read all key files does not block`(end: String) throws {
     let home = try GnuPGHome()
-    let engine = try Self.engine(home, people: [], dyingAt: "--import", end)
-    _ = engine
-    let locations = EngineLocations(
-      userHome: home.home, runtimeBase: "\(home.folder)/run", searchPath: "\(home.folder)/tools:/usr/bin:/bin"
-    )
+    let locations = try Self.engine(home, people: [], dyingAt: "--import", end).locations
     let room = try TemporaryHome(
       withoutKeyIn: locations.runtimeBase, name: "room", searchPath: locations.searchPath)
     defer { room.remove() }
     let files = (0..<320).flatMap { _ in GnuPGKey.alice.publicKey + [UInt8(ascii: "\n")] }
     #expect(files.count > 200_000)
     #expect(throws: EngineError.self) { try room.keys(in: files) {} }
+    #expect(Self.wasStarted(in: home))
   }
 
   /// The status lines of a failing decryption after the first one, and the kind of the error.
@@ -195,6 +224,11 @@ import Testing
     (["ERROR pkdecrypt_failed 33587249"] + failed, "other"),
     (["ERROR pkdecrypt_failed 134250587"] + failed, "other"),
     (["ERROR pkdecrypt_failed 33554515"] + failed, "other"),
+    // The file of the secret key is truncated, or its numbers do not fit together.
+    (["ERROR pkdecrypt_failed 16777417"] + failed, "other"),
+    (["ERROR pkdecrypt_failed 16777419"] + failed, "other"),
+    (["ERROR pkdecrypt_failed 16777429"] + failed, "other"),
+    (["ERROR pkdecrypt_failed 16777223"] + failed, "other"),
     // The agent has closed the connection, or sent a part of a line.
     (["ERROR pkdecrypt_failed 33570815"] + failed, "other"),
     (["ERROR pkdecrypt_failed 33554694"] + failed, "other"),
@@ -226,11 +260,7 @@ import Testing
     let home = try GnuPGHome(secret: [.alice])
     let sealed = try Engine(home, people: [.alice]).sealed(to: [.alice])
     let lines = try Self.lines(about: sealed, failure.lines)
-    let text = Self.output(lines).reduce(into: "") { $0 += String(format: "\\%03o", $1) }
-    let death = """
-      for word; do [ "$last" = --status-fd ] && fd=$word; last=$word; done; printf '\(text)' > /dev/fd/$fd; exit 2
-      """
-    let engine = try Self.engine(home, people: [.alice], dyingAt: "--decrypt", death)
+    let engine = try Self.engine(home, people: [.alice], dyingAt: "--decrypt", Self.printing(lines))
     #expect {
       try engine.opened(sealed)
     } throws: { error in
@@ -243,16 +273,31 @@ import Testing
     let home = try GnuPGHome(secret: [.alice])
     let sealed = try Engine(home, people: [.alice]).sealed(to: [.alice])
     let lines = try Self.lines(about: sealed, ["NO_SECKEY RECIPIENT"] + Self.failed)
-    let text = Self.output(lines).reduce(into: "") { $0 += String(format: "\\%03o", $1) }
-    let death = """
-      gpgconf --homedir '\(home.home)' --kill gpg-agent
-      for word; do [ "$last" = --status-fd ] && fd=$word; last=$word; done; printf '\(text)' > /dev/fd/$fd; exit 2
-      """
+    let death = "gpgconf --homedir '\(home.home)' --kill gpg-agent\n" + Self.printing(lines)
     let engine = try Self.engine(home, people: [.alice], dyingAt: "--decrypt", death)
     #expect {
       try engine.opened(sealed)
     } throws: { error in
       if case .agentUnreachable = error as? EngineError { true } else { false }
+    }
+  }
+
+  @Test(arguments: [0, 10, 30, 60, 200])
+  func `a message is not damaged because the file of the secret key is truncated`(size: Int) throws {
+    let home = try GnuPGHome(secret: [.alice])
+    let engine = Engine(home, people: [.alice])
+    let sealed = try engine.sealed(to: [.alice])
+    #expect(try engine.opened(sealed) == Array("hello".utf8))
+    let folder = "\(home.home)/private-keys-v1.d"
+    for name in try FileManager.default.contentsOfDirectory(atPath: folder) {
+      let file = URL(fileURLWithPath: "\(folder)/\(name)")
+      try Data(contentsOf: file).prefix(size).write(to: file)
+    }
+    home.stopAgent()
+    #expect {
+      try engine.opened(sealed)
+    } throws: { error in
+      if case .other = error as? EngineError { true } else { false }
     }
   }
 
@@ -284,10 +329,7 @@ import Testing
   @Test func `a home that gpg could not write to is not one in which a key is missing`() throws {
     let home = try GnuPGHome()
     let counts = "IMPORT_RES 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0"
-    let death = """
-      for word; do [ "$last" = --status-fd ] && fd=$word; last=$word; done; echo '[GNUPG:] \(counts)' > /dev/fd/$fd; exit 2
-      """
-    let engine = try Self.engine(home, people: [.alice], dyingAt: "--import", death)
+    let engine = try Self.engine(home, people: [.alice], dyingAt: "--import", Self.printing([counts]))
     #expect {
       try engine.checkRecipients([Recipient(GnuPGKey.alice.fingerprint)])
     } throws: { error in

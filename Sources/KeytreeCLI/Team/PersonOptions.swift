@@ -93,10 +93,16 @@ extension CommandCall {
     }
   }
 
-  /// Reports a newer subkey that was not chosen, because its secret is not on this machine.
+  /// Reports a newer subkey that was not chosen, because its secret is not on this machine, or a subkey whose secret is
+  /// here if that of the chosen one is not.
   func tellSkipped(_ choice: EncryptionChoice) {
-    guard let skipped = choice.skipped.map({ KeyID(of: $0).text }) else { return }
     let kept = choice.subkeys.map { KeyID(of: $0).text }.joined(separator: ", ")
+    if let here = choice.here.map({ KeyID(of: $0).text }) {
+      console.complain(
+        "kept encryption subkey \(kept), whose secret is not here; --encrypt-to \(here) uses \(here), whose secret is here"
+      )
+    }
+    guard let skipped = choice.skipped.map({ KeyID(of: $0).text }) else { return }
     console.complain(
       "kept encryption subkey \(kept): the secret of the newer \(skipped) is not here; --encrypt-to \(skipped) "
         + "uses it anyway")

@@ -138,7 +138,7 @@ extension Engine {
   }
 }
 
-/// What is known before an operation that needs the agent.
+/// The state before an operation that needs the agent.
 private struct Attempt {
   let agent: AgentRedirect.State?
   /// The number of repairs that failed until then.

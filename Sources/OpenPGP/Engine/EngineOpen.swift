@@ -88,7 +88,7 @@ extension Engine {
   private func isNotDecompressible(_ ciphertext: [UInt8], _ session: Session) throws(EngineError) -> Bool {
     counter.decryptionStarted()
     let output = try ProgramCall.run(
-      untilEnd: session.program.path,
+      session.program.path,
       [
         "--homedir", session.home.path, "--batch", "--no-tty", "--pinentry-mode", "error", "--logger-fd", "1",
         "--output", "/dev/null", "--decrypt",
@@ -101,6 +101,10 @@ extension Engine {
 
   /// The codes of errors in the protocol of the agent, `GPG_ERR_ASS_GENERAL` to `GPG_ERR_ASS_UNKNOWN_INQUIRE`.
   private static let assuanCodes = GPG_ERR_ASS_GENERAL.rawValue...GPG_ERR_ASS_UNKNOWN_INQUIRE.rawValue
+
+  /// The codes of errors in the form of a secret key, `GPG_ERR_SEXP_INV_LEN_SPEC` to `GPG_ERR_SEXP_BAD_OCT_CHAR`. The
+  /// agent reports them if the file of the key is truncated. gpg has made the form of what it sends to the agent.
+  private static let secretKeyCodes = GPG_ERR_SEXP_INV_LEN_SPEC.rawValue...GPG_ERR_SEXP_BAD_OCT_CHAR.rawValue
 
   // The code alone is misleading: with several recipients a damaged message is reported as "no secret key". A
   // recipient with the status 0 had a secret key, so the message is damaged.
@@ -125,9 +129,12 @@ extension Engine {
       return .corrupt
     // The agent, the card or the dialog failed; the message may be intact. gpg takes an answer of the agent that it cannot
     // read for an invalid S-expression. The codes of Assuan are about the connection to the agent.
-    case let (code, _) where Self.assuanCodes.contains(code.rawValue): return general
+    case let (code, _)
+    where Self.assuanCodes.contains(code.rawValue) || Self.secretKeyCodes.contains(code.rawValue):
+      return general
     case (_, GPG_ERR_SOURCE_GPGAGENT), (_, GPG_ERR_SOURCE_SCD), (_, GPG_ERR_SOURCE_PINENTRY),
-      (GPG_ERR_NO_AGENT, _), (GPG_ERR_AGENT, _), (GPG_ERR_EOF, _), (GPG_ERR_INV_SEXP, _):
+      (GPG_ERR_NO_AGENT, _), (GPG_ERR_AGENT, _), (GPG_ERR_EOF, _), (GPG_ERR_INV_SEXP, _),
+      (GPG_ERR_BAD_SECKEY, _):
       return general
     default: return hasKey ? .corrupt : general
     }

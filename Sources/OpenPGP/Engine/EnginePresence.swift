@@ -160,10 +160,7 @@ extension Engine {
     let context = try Context(program: session.program, home: session.home.path, interaction: .never)
     counter.processStarted()
     let found = try context.keygrips(of: person)
-    guard !found.isEmpty || session.home.table.keys[person] == nil else {
-      // The keys of the home have disappeared.
-      throw .unusableKey(person, .missing)
-    }
+    // Without the keys of the home, or if gpg was killed, subkeys of the table are missing.
     let listed = Set(found.map(\.subkey))
     guard session.home.table.keys[person]?.subkeys.allSatisfy({ listed.contains($0.fingerprint) }) != false
     else {

@@ -55,7 +55,7 @@ extension Engine {
     // gpg signs the beginning of a content that it cannot read to its end.
     try context.report.requireSuccess()
     let signature = output.bytes()
-    guard form == .message || SignaturePackets.count(in: signature) == 1 else {
+    guard form == .message || SignaturePackets.versions(in: signature)?.count == 1 else {
       throw .incomplete(detail: "it did not write the whole signature")
     }
     return context.isSigned(by: signer, table: session.home.table) ? signature : nil

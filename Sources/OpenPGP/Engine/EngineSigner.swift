@@ -96,7 +96,7 @@ extension Engine {
   }
 
   /// Selects the newest subkey that is valid by the certificate, whose secret is here, and that the user's own keyring
-  /// does not revoke. Starts one process to list the secret keys, and more if a key is revoked, if no secret key is
+  /// does not revoke. Starts two processes to list the secret keys, and more if a key is revoked, if no secret key is
   /// listed, or if the path of the user's home is not known.
   private func select(
     _ person: Fingerprint, in session: Session, evenIfRevokedHere isRevokedHere: Bool = false
@@ -109,7 +109,7 @@ extension Engine {
     // As in `UserKeyring`, a listing does not prompt.
     let context = try Context(program: session.program, home: locations.userHome, interaction: .pinentry)
     func keys(secretOnly: Bool) throws(EngineError) -> [PublicKey] {
-      try context.keys(
+      try context.wholeKeys(
         matching: person.text, secretOnly: secretOnly, processStarted: { counter.processStarted() })
     }
     let secret = try keys(secretOnly: true).first { $0.fingerprint == person }

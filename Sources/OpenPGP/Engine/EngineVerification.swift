@@ -12,7 +12,7 @@ extension Engine {
     var readable: [Int] = []
     for index in messages.indices where SignedMessage(messages[index]) != nil {
       // gpg gets only messages of the form about which it always has a verdict.
-      if try canVerify(SignaturePackets.version(in: messages[index])) {
+      if let version = SignaturePackets.version(in: messages[index]), try canVerify([version]) {
         readable.append(index)
       } else {
         try requireAllKeys()
@@ -34,26 +34,21 @@ extension Engine {
   package func verifyDetached(
     signature: [UInt8], of bytes: [UInt8]
   ) throws(EngineError) -> [SignatureFact] {
-    guard let count = SignaturePackets.count(in: signature) else {
+    // gpg gets only signatures of the form about which it always has a verdict.
+    guard let versions = SignaturePackets.versions(in: signature), try canVerify(versions) else {
       try requireAllKeys()
       return []
     }
-    let facts = try withHome { session throws(EngineError) -> [SignatureFact] in
-      let statements = try verify(signature, of: bytes, session)
-      guard statements.saysNothingFound else { return try statements.facts(count, session.home.table) }
-      try requireAllKeys()
-      return []
+    let facts = try withHome { session throws(EngineError) in
+      try verify(signature, of: bytes, session).facts(versions.count, session.home.table)
     }
     return try resolvingContests(facts, of: signature, over: bytes)
   }
 
-  /// Returns true for a version of signatures that gpg knows.
-  private func canVerify(_ version: UInt8?) throws(EngineError) -> Bool {
-    switch version {
-    case 4: true
-    case 5: try !tools().program.version.hasPrefix("2.2.")
-    default: false
-    }
+  /// Returns true if gpg knows all of some versions of signatures.
+  private func canVerify(_ versions: [UInt8]) throws(EngineError) -> Bool {
+    if versions.contains(5), try tools().program.version.hasPrefix("2.2.") { return false }
+    return versions.allSatisfy { $0 == 4 || $0 == 5 }
   }
 
   /// Checks that gpg can read the keys of all people. Otherwise a signature of a form that gpg does not know may be valid.
@@ -127,7 +122,7 @@ extension Engine {
     counter.processStarted()
     // In batch mode gpg exits at the first bad signature.
     let output = try ProgramCall.run(
-      untilEnd: session.program.path,
+      session.program.path,
       [
         "--homedir", session.home.path, "--no-batch", "--no-tty", "--status-fd", "1",
         "--exit-on-status-write-error", "--verify-files",

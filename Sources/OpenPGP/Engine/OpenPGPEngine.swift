@@ -49,7 +49,7 @@ package protocol OpenPGPEngine: Sendable {
   /// - Throws: `unusableKey` with `noPassphrase`, `onCard` or `noSecretKey`; `restrictedAgent`; an engine error.
   func checkPassphrase(of person: Fingerprint) throws(EngineError)
 
-  /// Returns whether the agent has cached the passphrases of the keys with which a user decrypts and signs. Starts no
+  /// Returns the passphrases that the agent has cached, of the keys with which a user decrypts and signs. Starts no
   /// dialog.
   ///
   /// - Parameter user: A key of this user, and the subkeys that items are encrypted to.

@@ -17,8 +17,6 @@ struct SignatureStatements {
   private var signatures: [Signature] = []
   /// The number of signatures whose verification gpg has begun.
   private var begun = 0
-  /// True if gpg said that there is no signature.
-  private(set) var saysNothingFound = false
   /// A line in which gpg reports that it failed.
   private var failure: String?
 
@@ -36,7 +34,6 @@ struct SignatureStatements {
       guard let last = signatures.indices.last, words.count > 3 else { break }
       signatures[last].key = Fingerprint(String(words[1]))
       signatures[last].time = Int(words[3])
-    case "NODATA", "UNEXPECTED": saysNothingFound = true
     case "ERROR", "FILE_ERROR": failure = words.joined(separator: " ")
     default: break
     }

@@ -4,8 +4,8 @@ internal import KeyringModel
 /// A private GnuPG home that has the public keys of a keyring's people and no other keys.
 ///
 /// It is a cache. Its name is a digest of its input, so another set of keys has another folder. A finished home never
-/// changes, except for the default signer in `gpg.conf`, which is replaced when the user's keyring changes. A home that differs from what was written is
-/// replaced as a whole.
+/// changes, except for the default signer in `gpg.conf`, which is replaced when the user's keyring changes. A home that
+/// differs from what was written is replaced as a whole.
 final class EngineHome: Sendable {
   /// The version of the layout. Raise it when the content of homes changes, so that old homes are no longer used.
   static let layout = 4

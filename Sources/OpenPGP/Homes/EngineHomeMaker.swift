@@ -201,8 +201,8 @@ struct EngineHomeMaker: Sendable {
   }
 
   /// The keys of the people in the order of their fingerprints. A file may have other keys, too. They are left out, because
-  /// such a key could claim the subkey of another person. A key that would keep GnuPG busy for too long is also left out: the table then says
-  /// that it cannot be read.
+  /// such a key could claim the subkey of another person. A key that would keep GnuPG busy for too long is also left out:
+  /// the table then says that it cannot be read.
   private var importable: [(person: Fingerprint, keys: KeyContent)] {
     keys.sorted { $0.key < $1.key }.compactMap { person, file in
       do throws(EngineError) {

@@ -35,9 +35,25 @@ extension UserKeyring {
   /// - Returns: The keys with a user id that has exactly this address and is valid or revoked, in GnuPG's order.
   /// - Throws: An engine error.
   package func publicKeys(withMail mail: String) throws(EngineError) -> [KeyWithMail] {
-    var found: [KeyWithMail] = []
-    try unsafe context().forEachKey(matching: "<\(mail)>") { key in
+    let pattern = "<\(mail)>"
+    let context = try self.context()
+    for _ in 0..<Context.attempts {
+      let (found, listed) = try Self.publicKeys(withMail: mail, matching: pattern, context)
+      let isWhole = try context.isWhole(
+        listed, matching: pattern, secretOnly: false, processStarted: processStarted)
+      if isWhole { return found }
+    }
+    throw Context.partialListing
+  }
+
+  /// Returns the keys with a mail address, and all keys that GnuPG has listed.
+  private static func publicKeys(
+    withMail mail: String, matching pattern: String, _ context: borrowing Context
+  ) throws(EngineError) -> (found: [KeyWithMail], listed: [PublicKey]) {
+    var (found, listed): ([KeyWithMail], [PublicKey]) = ([], [])
+    try unsafe context.forEachKey(matching: pattern) { key in
       guard let facts = unsafe PublicKey(key) else { return }
+      listed.append(facts)
       var match: KeyWithMail?
       var next = unsafe key.pointee.uids
       while let user = unsafe next {
@@ -56,7 +72,7 @@ extension UserKeyring {
       }
       if let match { found.append(match) }
     }
-    return found
+    return (found, listed)
   }
 }
 

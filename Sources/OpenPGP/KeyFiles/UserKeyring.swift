@@ -4,7 +4,7 @@ package import KeyringModel
 /// The user's own GnuPG home. It is only read, to find and export keys.
 package struct UserKeyring: Sendable {
   private let locations: EngineLocations
-  private let processStarted: @Sendable () -> Void
+  let processStarted: @Sendable () -> Void
 
   /// Creates access to the user's keyring; nothing is started before the first call.
   ///
@@ -123,11 +123,17 @@ package struct UserKeyring: Sendable {
     let code = unsafe gpgme_op_export(context.pointer, fingerprint.text, 0, output.pointer)
     if code != 0 { throw EngineError(code) }
     let bytes = output.bytes()
-    if bytes.isEmpty { throw .unusableKey(fingerprint, .missing) }
-    // libgpgme does not notice that gpg was killed while it was exporting the key.
-    guard KeyPackets.isWhole(bytes) else { throw .incomplete(detail: "it did not export the whole key") }
+    // libgpgme does not notice that gpg was killed before or while it was exporting the key.
+    guard let count = context.report.exportCount else { throw Self.unfinishedExport }
+    if count == 0 {
+      try context.report.requireSuccess()
+      throw .unusableKey(fingerprint, .missing)
+    }
+    guard KeyPackets.isWhole(bytes) else { throw Self.unfinishedExport }
     return bytes
   }
+
+  private static var unfinishedExport: EngineError { .incomplete(detail: "it did not export the whole key") }
 
   func context(interaction: Interaction = .never) throws(EngineError) -> Context {
     try Context(program: try program().gpg, home: locations.userHome, interaction: interaction)

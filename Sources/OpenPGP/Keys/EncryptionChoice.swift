@@ -7,10 +7,12 @@ package struct EncryptionChoice: Sendable, Equatable {
   package let subkeys: [Fingerprint]
   /// A newer valid subkey that was not chosen because its secret is not on this machine; nil if there is none.
   package let skipped: Fingerprint?
+  /// The newest valid subkey whose secret is on this machine, if that of the chosen one is not; nil if there is none.
+  package let here: Fingerprint?
 
   /// Creates a choice from its parts.
-  package init(subkeys: [Fingerprint], skipped: Fingerprint?) {
-    (self.subkeys, self.skipped) = (subkeys, skipped)
+  package init(subkeys: [Fingerprint], skipped: Fingerprint?, here: Fingerprint? = nil) {
+    (self.subkeys, self.skipped, self.here) = (subkeys, skipped, here)
   }
 }
 
@@ -61,7 +63,7 @@ extension PublicKey {
     if let elsewhere = kept.first(where: { secrets[$0] == nil }),
       here.map({ known?.contains($0) ?? false }) ?? true
     {
-      return EncryptionChoice(subkeys: [elsewhere], skipped: nil)
+      return EncryptionChoice(subkeys: [elsewhere], skipped: nil, here: here)
     }
     let chosen = here ?? kept.first ?? newest.fingerprint
     return EncryptionChoice(

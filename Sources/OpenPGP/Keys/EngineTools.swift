@@ -38,10 +38,11 @@ struct EngineTools {
   /// Returns a key object.
   ///
   /// - Parameters:
-  ///   - fingerprint: The primary fingerprint. Only a key with exactly this one is returned.
+  ///   - fingerprint: The primary fingerprint of a key that was imported into the home. Only a key with exactly this one
+  ///     is returned.
   ///   - home: The GnuPG home.
   /// - Returns: The object.
-  /// - Throws: `unusableKey` when it does not exist.
+  /// - Throws: `incomplete` if gpg does not list the key.
   func key(_ fingerprint: Fingerprint, home: String) throws(EngineError) -> KeyObject {
     // Not gpgme_get_key(3): it lists in its own context, which is not offline and starts gpg again to get its version.
     let context = try Context(program: program, home: home, interaction: .never)
@@ -49,11 +50,11 @@ struct EngineTools {
     var found: gpgme_key_t?
     guard unsafe gpgme_op_keylist_start(context.pointer, fingerprint.text, 0) == 0,
       unsafe gpgme_op_keylist_next(context.pointer, &found) == 0, let found = unsafe found
-    else { throw .unusableKey(fingerprint, .missing) }
+    else { throw .incomplete(detail: "it did not list the key \(fingerprint.text)") }
     let key = unsafe KeyObject(found)
     _ = unsafe gpgme_op_keylist_end(context.pointer)
     guard let text = unsafe found.pointee.fpr, unsafe String(cString: text) == fingerprint.text else {
-      throw .unusableKey(fingerprint, .missing)
+      throw .incomplete(detail: "it listed another key than \(fingerprint.text)")
     }
     return key
   }
@@ -117,7 +118,7 @@ struct EngineTools {
   private func run(_ arguments: [String], home: String) throws(EngineError) -> [UInt8] {
     processStarted()
     let options = ["--homedir", home, "--batch", "--no-tty", "--quiet", "--no-autostart"]
-    return try ProgramCall.run(program.path, options + arguments)
+    return try ProgramCall.output(of: program.path, options + arguments)
   }
 }
 

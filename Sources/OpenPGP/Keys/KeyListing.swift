@@ -39,8 +39,12 @@ extension Context {
     // A command line has a limited length. Without names gpg lists all keys.
     let names = revoked.count <= Self.nameLimit ? ["--"] + revoked.map(\.fingerprint.text) : []
     processStarted()
-    let output = try ProgramCall.run(program.path, options + names)
-    guard let completed = RevocationListing(output)?.completing(keys) else {
+    var output = try ProgramCall.run(program.path, options + names)
+    if output == nil {
+      // A process that does not collect the status of its children sees only whether a revocation is missing.
+      output = try ProgramCall.output(of: program.path, options + names)
+    }
+    guard let output, let completed = RevocationListing(output)?.completing(keys) else {
       throw .incomplete(detail: "it did not list the revocations of all keys")
     }
     return completed

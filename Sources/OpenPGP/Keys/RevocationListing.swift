@@ -8,9 +8,11 @@ internal import KeyringModel
 struct RevocationListing {
   /// The own revocations of each key and subkey; an empty array for a key without any.
   private(set) var revocations: [Fingerprint: [KeyRevocation]] = [:]
+  /// The ids of the primary keys that another key may revoke.
+  private var revocable: Set<Substring> = []
 
   /// The record types that GnuPG 2.2 to 2.5 prints in such a listing and that say nothing about a revocation of a key.
-  private static let otherRecords: Set<Substring> = ["tru", "fp2", "sig", "spk", "rvk", "rvs", "grp", "pkd"]
+  private static let otherRecords: Set<Substring> = ["tru", "fp2", "sig", "spk", "rvs", "grp", "pkd"]
 
   /// Reads a listing strictly.
   ///
@@ -60,6 +62,9 @@ struct RevocationListing {
     case "uid", "uat":
       block.isAtUser = true
       return block.isComplete
+    case "rvk":
+      revocable.insert(block.primaryID)
+      return true
     case "rev": return block.isComplete && readRevocation(fields, in: block)
     default: return Self.otherRecords.contains(fields[0])
     }
@@ -90,7 +95,8 @@ extension RevocationListing {
   ///
   /// - Parameter keys: Keys as libgpgme lists them: it reports that a key is revoked, but neither why nor when. A
   ///   revoked primary key makes it report all subkeys as revoked.
-  /// - Returns: nil if a key is not in this listing, which then is not one of the same keys.
+  /// - Returns: nil if a key is not in this listing, which then is not one of the same keys, or if the listing has no
+  ///   revocation of a revoked key that only its owner can revoke.
   func completing(_ keys: [PublicKey]) -> [PublicKey]? {
     var completed: [PublicKey] = []
     for var key in keys {
@@ -100,7 +106,11 @@ extension RevocationListing {
         // Without an own revocation, another key of the owner's choice has revoked the primary key. The reason is then
         // not known.
         let deciding = KeyRevocation.deciding(among: own) ?? primary
-        if let deciding { key.subkeys[index].revocation = deciding }
+        if let deciding {
+          key.subkeys[index].revocation = deciding
+        } else if !revocable.contains(Substring(key.subkeys[0].keyID.text)) {
+          return nil
+        }
       }
       completed.append(key)
     }

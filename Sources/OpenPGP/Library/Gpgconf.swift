@@ -71,7 +71,7 @@ struct Gpgconf {
   /// Runs gpgconf and returns its output.
   func run(_ arguments: [String]) throws(EngineError) -> [UInt8] {
     processStarted()
-    return try ProgramCall.run(program, arguments)
+    return try ProgramCall.output(of: program, arguments)
   }
 }
 
@@ -88,7 +88,7 @@ enum ProgramCall {
   /// - Throws: `incomplete` when the program was ended, could not be run, or has another exit status than 0, 1 or 2. With 1
   ///   gpg reports bad signatures, with 2 also errors such as a missing key.
   static func run(
-    untilEnd program: String, _ arguments: [String], input: [UInt8]
+    _ program: String, _ arguments: [String], input: [UInt8] = []
   ) throws(EngineError) -> [UInt8]? {
     var run = ProgramRun(program, arguments, environment: ProcessEnvironment(entries: environment))
     run.input = .bytes(input)
@@ -127,12 +127,9 @@ enum ProgramCall {
   /// - Parameters:
   ///   - program: An absolute path.
   ///   - arguments: Its arguments.
-  ///   - input: Its standard input; must not be secret.
   /// - Returns: Its standard output, whatever its exit status is.
   /// - Throws: The error of libgpgme.
-  static func run(_ program: String, _ arguments: [String], input: [UInt8] = []) throws(EngineError)
-    -> [UInt8]
-  {
+  static func output(of program: String, _ arguments: [String]) throws(EngineError) -> [UInt8] {
     let context = try unsafe Context.bare()
     defer { unsafe gpgme_release(context) }
     let code = unsafe gpgme_set_protocol(context, GPGME_PROTOCOL_SPAWN)
@@ -143,12 +140,8 @@ enum ProgramCall {
     var argv: [UnsafePointer<CChar>?] = unsafe words.map { unsafe $0.map { unsafe UnsafePointer($0) } }
     unsafe argv.append(nil)
     let target = unsafe output.pointer
-    try unsafe input.span.bytes.withUnsafeBytes { bytes throws(EngineError) in
-      let data = try unsafe DataObject(reading: bytes, isSensitive: false)
-      let source = unsafe bytes.isEmpty ? nil : data.pointer
-      let code = unsafe gpgme_op_spawn(context, program, &argv, source, target, nil, 0)
-      guard code == 0 else { throw EngineError(code) }
-    }
+    let end = unsafe gpgme_op_spawn(context, program, &argv, nil, target, nil, 0)
+    guard end == 0 else { throw EngineError(end) }
     return output.bytes()
   }
 }

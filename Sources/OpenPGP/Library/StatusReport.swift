@@ -18,6 +18,8 @@ final class StatusReport {
   private(set) var imported: [Fingerprint] = []
   /// The counts at the end of an import; nil if it has not ended.
   private(set) var importCounts: ImportCounts?
+  /// The number of keys that were exported; nil if the export has not ended.
+  private(set) var exportCount: Int?
   /// The first report of an error of the system, such as a full disk; nil if there is none.
   private(set) var systemError: String?
   /// The size of the content that gpg has decrypted, if the message states it and gpg does not convert the content.
@@ -54,6 +56,7 @@ final class StatusReport {
     case "PLAINTEXT_LENGTH": if isBinary { contentSize = Int(words[1]) }
     case "IMPORT_OK": if words.count > 2, let key = Fingerprint(String(words[2])) { imported.append(key) }
     case "IMPORT_RES": importCounts = ImportCounts(words.dropFirst())
+    case "EXPORT_RES": exportCount = words.count > 3 ? Int(words[3]) : nil
     // gpg reports `gpg-exit` if it ends with an error that it has not reported otherwise.
     case "FAILURE": failure = failure ?? "\(keyword) \(arguments)"
     // Other errors are about one recipient or one signature, and the result states what they mean.

@@ -1,17 +1,19 @@
 internal import Encoding
 internal import KeyringModel
 
-/// Signatures in the form that GnuPG can say something about. It skips packets of another form, so that its silence would
-/// have two possible reasons.
+/// Signatures in the form that GnuPG always has a verdict about. It skips packets of another form, so that its silence
+/// would have two possible reasons.
 enum SignaturePackets {
-  /// Returns the number of signatures in a detached signature.
+  /// Returns the versions of the signatures in a detached signature.
   ///
   /// - Parameter bytes: The signature, armored or binary.
   /// - Returns: nil if it contains anything but signatures of that form, or nothing.
-  static func count(in bytes: [UInt8]) -> Int? {
+  static func versions(in bytes: [UInt8]) -> [UInt8]? {
     let binary = Armor.binary(bytes, .signature)
-    guard let packets = packets(of: binary), !packets.isEmpty else { return nil }
-    return packets.allSatisfy { isSignature($0, in: binary) } ? packets.count : nil
+    guard let packets = packets(of: binary), !packets.isEmpty,
+      packets.allSatisfy({ isSignature($0, in: binary) })
+    else { return nil }
+    return packets.map { binary[$0.body.lowerBound] }
   }
 
   /// Returns the version of the signature in a message that consists of a one-pass signature of a document, literal data,
@@ -47,28 +49,39 @@ enum SignaturePackets {
   private static func isSignature(_ packet: PacketReader.Packet, in bytes: [UInt8]) -> Bool {
     var rest = bytes[packet.body]
     guard packet.tag == 2, rest.count > 4, let version = rest.popFirst(), version == 4 || version == 5,
-      rest.popFirst() != nil, let algorithm = rest.popFirst(), rest.popFirst() != nil
+      rest.popFirst() != nil, let algorithm = rest.popFirst(), let digest = rest.popFirst(),
+      digests.contains(digest)
     else { return false }
     // Two areas of subpackets, and two bytes of the digest.
     for _ in 0..<2 {
-      guard let length = number(&rest), length <= rest.count else { return false }
+      guard let length = number(&rest), length <= min(rest.count, areaLimit) else { return false }
       guard subpackets(in: rest.prefix(length)) != nil else { return false }
       rest = rest.dropFirst(length)
     }
     guard number(&rest) != nil else { return false }
-    guard let integers = integerCount(of: algorithm) else { return true }
+    guard let integers = integerCount(of: algorithm) else { return rest.count <= areaLimit }
     for _ in 0..<integers {
-      guard let bits = number(&rest), bits > 0, (bits + 7) / 8 <= rest.count else { return false }
+      guard let bits = number(&rest), bits > 0, bits <= bitLimit, (bits + 7) / 8 <= rest.count else {
+        return false
+      }
       rest = rest.dropFirst((bits + 7) / 8)
     }
     return rest.isEmpty
   }
 
-  /// Returns the number of integers in a signature; nil for an unknown algorithm.
+  /// The numbers of the digest algorithms that every supported GnuPG has. About a detached signature with another one it
+  /// says nothing.
+  private static let digests: Set<UInt8> = [1, 2, 3, 8, 9, 10, 11]
+  /// The size in bytes of a field above which GnuPG may skip the signature as damaged. GnuPG makes much smaller ones.
+  private static let areaLimit = 9000
+  /// The most bits of an integer that GnuPG reads.
+  private static let bitLimit = 16_384
+
+  /// Returns the number of integers that GnuPG reads in a signature; nil for an algorithm that it does not know.
   private static func integerCount(of algorithm: UInt8) -> Int? {
     switch algorithm {
-    case 1, 3: 1
-    case 17, 19, 22: 2
+    case 1...3: 1
+    case 17, 19, 20, 22: 2
     default: nil
     }
   }
