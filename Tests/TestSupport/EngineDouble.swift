@@ -21,6 +21,7 @@ package final class EngineDouble: OpenPGPEngine {
   private let refusals = Mutex<EngineError?>(nil)
   private let signingRefusals = Mutex<EngineError?>(nil)
   private let listings = Mutex<EngineError?>(nil)
+  private let verificationFailures = Mutex<EngineError?>(nil)
   private let verified = Mutex(0)
   private let verifiedDetached = Mutex(0)
 
@@ -46,6 +47,12 @@ package final class EngineDouble: OpenPGPEngine {
   package var listingFailure: EngineError? {
     get { listings.withLock { $0 } }
     set { listings.withLock { $0 = newValue } }
+  }
+
+  /// The error that verifying a detached signature fails with; nil to verify it.
+  package var verificationFailure: EngineError? {
+    get { verificationFailures.withLock { $0 } }
+    set { verificationFailures.withLock { $0 = newValue } }
   }
 
   /// True if a message that needs a prompt is refused, as on a machine where no prompt is possible.
@@ -193,6 +200,7 @@ package final class EngineDouble: OpenPGPEngine {
     signature: [UInt8], of bytes: [UInt8]
   ) throws(EngineError) -> [SignatureFact] {
     verifiedDetached.withLock { $0 += 1 }
+    if let verificationFailure { throw verificationFailure }
     let words = String(decoding: signature, as: UTF8.self).split(whereSeparator: \.isWhitespace)
     guard words.count == 2, let signer = Fingerprint(String(words[0])) else { return [] }
     let isGood = words[1] == ContentDigest(of: bytes).base64url

@@ -163,8 +163,10 @@ extension PolicyDistrust {
     switch self {
     case .foreignSubkey(let foreign):
       "ask the admin who signed it to replace the key file of \(foreign.person.text)"
-    case .unusableKeyFile(let person, _):
-      "ask the admin who signed it to replace the key file of \(person.text)"
+    case .unusableKeyFile(let person, let problem):
+      problem.upgradeHint
+        ?? "ask the admin who signed it to replace the key file of \(person.text); if no admin has signed it, an admin "
+        + "drops it with `keytree sync --keep-policy`"
     case .keyMissing, .keyExchanged, .keyChanged:
       "`keytree check --repair` restores the file if this machine or the history has it; otherwise restore it from a "
         + "backup"
@@ -280,6 +282,16 @@ extension KeyProblem {
   package var upgradeHint: String? {
     guard case .unreadable(let needed) = self else { return nil }
     return "install \(Self.version(needed)), and put it first in `PATH`"
+  }
+
+  /// The instruction for a member's key that is over a limit; nil for another problem.
+  func replacementHint(for person: Fingerprint) -> String? {
+    switch self {
+    case .tooManyParts, .tooManySignatures, .tooManyBits:
+      "an admin gives the person another key with `keytree group replace \(person.text) KEYFILE`, or removes them with "
+        + "`keytree group remove GROUP \(person.text) --all`"
+    default: nil
+    }
   }
 
   private static func version(_ needed: String?) -> String {

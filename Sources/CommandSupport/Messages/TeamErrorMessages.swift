@@ -34,7 +34,7 @@ extension ErrorReport {
       self.init(
         .recipientUnusable,
         "cannot judge what \(Person.shownName(name)) (\(person.text)) has signed: the key cannot be used: \(problem.message)",
-        hint: problem.upgradeHint
+        hint: problem.upgradeHint ?? problem.replacementHint(for: person)
           ?? "`keytree doctor` checks the key files; restore a damaged one from git or a backup")
     case .foreignSubkey(let foreign):
       self.init(

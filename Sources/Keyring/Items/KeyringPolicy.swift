@@ -61,7 +61,8 @@ extension Keyring {
   ///   - past: Returns the policies in the history.
   /// - Returns: The keyring. If the remote's policy does not follow the accepted one, nothing is trusted: the items are
   ///   received, but cannot be used until the user accepts that policy.
-  /// - Throws: `KeyringError.policyNotTrusted` when the policy cannot be read; `.engine`, or a file error.
+  /// - Throws: `KeyringError.policyNotTrusted` when the policy cannot be read, or does not follow the accepted one and
+  ///   brings a key file that GnuPG cannot read; `.engine`, or a file error.
   package func judge(
     of last: PolicyStep, past: () throws(KeyringError) -> HistoricalPolicies
   ) throws(KeyringError) -> Keyring {
@@ -89,9 +90,16 @@ extension Keyring {
         throw .policyNotTrusted(.unreadable(error))
       }
       let keys = last.keys.filter { theirs.isMember($0.key) }
-      return Keyring(
+      let judge = Keyring(
         tree: tree, trusted: TrustedPolicy(unaccepted: theirs, keys: keys), engine: engine.with(keys: keys),
         host: host)
+      // Anyone who can push can send a key file because of which GnuPG can judge nothing. This is a fault of the policy.
+      do throws(KeyringError) {
+        try judge.requireReadableKeys()
+      } catch .team(.unreadableKey(let person, _, let problem)) {
+        throw .policyNotTrusted(.unusableKeyFile(person, problem))
+      }
+      return judge
     }
   }
 

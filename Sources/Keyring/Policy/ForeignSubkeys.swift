@@ -22,12 +22,24 @@ extension PolicyDistrust {
   ///   - files: The key files of all people.
   /// - Returns: `unusableKeyFile` or `foreignSubkey`; nil if all files can be accepted.
   init?(of people: Set<Fingerprint>, inFiles files: KeyFiles) {
-    for person in people.sorted() {
-      guard let (_, problem) = files[person].flatMap(KeyPackets.excess) else { continue }
-      self = .unusableKeyFile(person, problem)
+    if let unusable = PolicyDistrust(ofUnusableFilesIn: files.filter { people.contains($0.key) }) {
+      self = unusable
       return
     }
     guard let foreign = ForeignSubkey(of: people, inFiles: files) else { return nil }
     self = .foreignSubkey(foreign)
+  }
+
+  /// Finds a key file that GnuPG does not get, because it would keep GnuPG busy for too long.
+  ///
+  /// - Parameter files: The key files by person.
+  /// - Returns: `unusableKeyFile` with the first such person; nil if there is none.
+  init?(ofUnusableFilesIn files: KeyFiles) {
+    for (person, file) in files.sorted(by: { $0.key < $1.key }) {
+      guard let problem = KeyPackets.excess(in: file)?.problem else { continue }
+      self = .unusableKeyFile(person, problem)
+      return
+    }
+    return nil
   }
 }

@@ -114,12 +114,45 @@ package struct PolicyChain {
   ) throws(KeyringError) -> Link {
     if let judge, let signature = step.signature {
       let admins = judge.policy.admins.filter(link.policy.admins.contains)
-      let policy = try Self.policy(of: step)
-      let keys = judge.keys(of: admins).joined(with: step.keys(namedIn: policy))
+      try verify(step, Self.policy(of: step), signature: signature, with: judge.keys(of: admins), of: admins)
+    }
+    return try self.step(step, after: link)
+  }
+
+  /// Checks that an admin has signed a step.
+  ///
+  /// The accepted primary keys of the admins certify each new subkey, so their new key files admit no other person. But an
+  /// only admin whose signing subkey was lost, has expired or was revoked can import the next one, and a revocation in
+  /// either file counts. So GnuPG gets these files of the step, too, and no others. Anyone who can push can replace them:
+  /// a file because of which GnuPG does not get or read an accepted key is a fault of the step, and no error of GnuPG.
+  ///
+  /// - Throws: `KeyringError.policyNotTrusted` with `badSignature`, `unusableKeyFile` or `foreignSubkey`; `.team` with
+  ///   `unreadableKey` if GnuPG cannot read an accepted key, or if an admin has signed with their accepted key, and GnuPG
+  ///   cannot read their new one; `.engine`.
+  private func verify(
+    _ step: PolicyStep, _ policy: Policy, signature: [UInt8], with accepted: KeyFiles,
+    of admins: [Fingerprint]
+  ) throws(KeyringError) {
+    let joined = accepted.joined(with: step.keys(namedIn: policy))
+    let usable = joined.filter { accepted[$0.key].flatMap(KeyPackets.excess) == nil }
+    if let unusable = PolicyDistrust(ofUnusableFilesIn: usable) { throw .policyNotTrusted(unusable) }
+    func verify(with keys: KeyFiles) throws(KeyringError) {
       try PolicyVerification(engine: engine(keys), people: policy)
         .verify(step.bytes, signature: signature, admins: admins)
     }
-    return try self.step(step, after: link)
+    do throws(KeyringError) {
+      try verify(with: joined)
+    } catch {
+      guard case .team(.unreadableKey(let person, _, let problem)) = error, joined != accepted else {
+        throw error
+      }
+      do throws(KeyringError) {
+        try verify(with: accepted)
+      } catch .policyNotTrusted(.badSignature) {
+        throw .policyNotTrusted(.unusableKeyFile(person, problem))
+      }
+      throw error
+    }
   }
 
   /// Follows one step.
@@ -131,13 +164,9 @@ package struct PolicyChain {
       policy.previous == link.digest
     else { throw .policyNotTrusted(.notSuccessor(generation: policy.generation)) }
     guard let signature = step.signature else { throw .policyNotTrusted(.unsigned) }
-    // Only the admins from before the step may sign it. Their accepted primary keys certify each new subkey, so the new
-    // key files admit no other person. But an only admin whose signing subkey was lost, has expired or was revoked can
-    // import the next one, and a revocation in either file counts. GnuPG gets no other file before the signature is
-    // verified: anyone who can push can replace them.
-    let judged = link.keys(of: link.policy.admins).joined(with: step.keys(namedIn: policy))
-    try PolicyVerification(engine: engine(judged), people: policy)
-      .verify(step.bytes, signature: signature, admins: link.policy.admins)
+    // Only the admins from before the step may sign it.
+    let admins = link.policy.admins
+    try verify(step, policy, signature: signature, with: link.keys(of: admins), of: admins)
     let keys = try keys(of: policy, in: step, after: link)
     let changed = keys.filter { link.keys[$0.key] != $0.value }.keys
     // The people whom the step removes are included: what they have signed stays valid.

@@ -122,8 +122,11 @@ public struct Trust: Sendable {
     }
     let admins = pin?.admins ?? policy.admins
     // GnuPG gets the other key files only after the signature is verified.
-    let engine = standIn ?? host.engine(for: policy.keyring, keys: keys.filter { admins.contains($0.key) })
-    let signedBy = try signature.flatMap { signature throws(KeyringError) in
+    let judged = keys.filter { admins.contains($0.key) }
+    let engine = standIn ?? host.engine(for: policy.keyring, keys: judged)
+    // GnuPG does not get such a file, so it could not tell whose signature this is.
+    let unusable = PolicyDistrust(ofUnusableFilesIn: judged)
+    let signedBy = try (unusable == nil ? signature : nil).flatMap { signature throws(KeyringError) in
       try PolicyVerification(engine: engine, people: policy).signer(
         of: bytes, signature: signature, among: admins)
     }
@@ -140,7 +143,7 @@ public struct Trust: Sendable {
     self.signedBy = signedBy
     obstacle =
       signature == nil
-      ? .unsigned : signedBy == nil ? .badSignature : Self.strangeKey(policy, keys)
+      ? .unsigned : unusable ?? (signedBy == nil ? .badSignature : Self.strangeKey(policy, keys))
     let signer = candidates.first(where: policy.isMember)
     self.signer = signer
     self.preferred = preferred

@@ -74,7 +74,7 @@ enum SyncCommand: Command {
     var report: Synchronization.Report
     do {
       report = try synchronize(call, keyring, repository, options)
-    } catch SyncError.policiesDiverged where call.arguments.has(reapply) || call.arguments.has(keepPolicy) {
+    } catch  where resolves(error, call) {
       let merge = PolicyMerge(call)
       options.policy =
         call.arguments.has(reapply)
@@ -94,6 +94,16 @@ enum SyncCommand: Command {
     try checkPolicy(report, call)
     try placeWithheldFiles(repository, call)
     return problem ?? .done
+  }
+
+  /// Returns true if an option of the command decides between the policies because of which nothing was merged.
+  private static func resolves(_ error: any Error, _ call: CommandCall) -> Bool {
+    switch error {
+    case SyncError.policiesDiverged: call.arguments.has(reapply) || call.arguments.has(keepPolicy)
+    // With this key file GnuPG could not judge what the remote has.
+    case KeyringError.policyNotTrusted(.unusableKeyFile): call.arguments.has(keepPolicy)
+    default: false
+    }
   }
 
   /// Reapplies our changes of people if `--reapply` was given, and re-encrypts items that a merge left encrypted to

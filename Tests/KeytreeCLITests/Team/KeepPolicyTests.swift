@@ -1,4 +1,5 @@
 import CommandSupport
+import Encoding
 import Foundation
 import KeyringModel
 import KeytreeCLI
@@ -127,5 +128,41 @@ struct KeepPolicyTests {
     #expect(settled.code == .done && settled.talk.contains("c.example/carol"), "\(settled.talk)")
     #expect(team.run(.alice, ["get", "c.example/carol"]).code == .notFound)
     #expect(try team.succeed(.alice, "check", "--decrypt").lines.isEmpty)
+  }
+
+  @Test(arguments: [false, true])
+  func `a policy of a stranger that breaks the key file of an admin is dropped`(hasOwnChange: Bool) throws {
+    let clone = "\(team.hub).clone"
+    try GnuPGTool.run("git", ["clone", "-q", team.hub, clone])
+    let admin = GnuPGKey.alice.fingerprint
+    // User ids of one byte (RFC 9580, 5.11). Only an option makes GnuPG accept those without a signature.
+    let users = (0..<65).flatMap { [0xCD, 1, UInt8(ascii: "0") + $0] }
+    let home = try GnuPGHome()
+    try home.run(
+      ["--allow-non-selfsigned-uid", "--import"],
+      input: Armor.binary(GnuPGKey.alice.publicKey, .publicKey) + users)
+    let file = try home.run(["--armor", "--export"])
+    // Carol is not an admin.
+    let forge = PolicyForge(try #require(team.worlds[.carol]).gnupg, store: clone)
+    try forge.write(file, to: "keys/\(admin.text).asc")
+    try forge.succeed([], by: .carol) { $0.people[admin]?.key = ContentDigest(of: file) }
+    let words = ["-C", clone, "-c", "user.name=C", "-c", "user.email=c@example.org"]
+    try GnuPGTool.run("git", words + ["commit", "-q", "-a", "-m", "x"])
+    try GnuPGTool.run("git", words + ["push", "-q", "origin", "main"])
+
+    // Plain git brings the policy to Bob's machine, which does not accept it.
+    let store = try #require(team.worlds[.bob]).store
+    try GnuPGTool.run("git", ["-C", store, "pull", "-q"])
+    #expect(try get(.bob, "a.example/me") == "one")
+    if hasOwnChange {
+      try team.succeed(.alice, "group", "create", "ops")
+    } else {
+      let refused = team.run(.alice, ["sync"])
+      #expect(refused.code == .policyNotTrusted && refused.talk.contains("user ids"), "\(refused.talk)")
+    }
+    let kept = team.run(.alice, ["sync", "--keep-policy"], answers: ["y"])
+    #expect(kept.code == .done, "\(kept.talk)")
+    try team.succeed(.bob, "sync")
+    #expect(try get(.bob, "a.example/me") == "one" && get(.alice, "a.example/me") == "one")
   }
 }
