@@ -21,11 +21,13 @@ package enum GitError: Error, Equatable, Sendable {
   case unexpectedOutput(command: String)
   /// Git refuses the repository because it belongs to another user.
   case unsafeOwner(path: String)
-  /// The repository's own configuration has settings that are not accepted, because they may run programs; the names of
-  /// the settings, or of a file that contains such settings.
+  /// The repository's own configuration has settings that are not accepted, because they may run programs; their names.
   case unsafeConfiguration(keys: [String])
-  /// The rebase in progress would run a program; the file that names it.
-  case unsafeRebase(path: String)
+  /// The repository has files or folders that are not accepted, because git may read other repositories or settings
+  /// through them; their paths.
+  case unsafeFiles(paths: [String])
+  /// The operation in progress would run a program; the operation, and the file that names the program.
+  case unsafeOperation(RepositoryOperation, path: String)
   /// The folder of the repository contains links, pipes or devices, which could redirect git or block it; their paths.
   case specialFiles(paths: [String])
   /// A remote repository on this machine has settings that are not accepted, or files that could redirect git or block
@@ -57,7 +59,7 @@ package enum GitError: Error, Equatable, Sendable {
   /// True if git is not run in the repository because of the content of its folder.
   package var isAboutRepository: Bool {
     switch self {
-    case .unsafeConfiguration, .specialFiles: true
+    case .unsafeConfiguration, .unsafeFiles, .specialFiles: true
     default: false
     }
   }

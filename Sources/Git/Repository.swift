@@ -54,9 +54,9 @@ package struct Repository: Sendable {
 
   /// Finds the repository whose work tree contains a store, even if the repository does not track the store.
   ///
-  /// - Throws: `notARepository` if `.git` is not a repository; `unsafeConfiguration` if its folder refers to another
-  ///   one, which only a linked work tree may do, or if its configuration has settings that are not accepted, because
-  ///   it may be from the same source as the store (threats T19 and T42); the errors of `Git.run`.
+  /// - Throws: `notARepository` if `.git` is not a repository; `unsafeFiles` if its folder refers to another one, which only
+  ///   a linked work tree may do; `unsafeConfiguration` if its configuration has settings that are not accepted, because it
+  ///   may be from the same source as the store (threats T19 and T42); the errors of `Git.run`.
   package static func around(
     store: String, git makeGit: (String) -> Git
   ) throws -> Repository? {
@@ -71,7 +71,7 @@ package struct Repository: Sendable {
   ///
   /// Git must not run in the result, because the configuration of the repository was not checked.
   ///
-  /// - Throws: `notARepository` and `unsafeConfiguration` as ``around(store:git:)``.
+  /// - Throws: `notARepository` and `unsafeFiles` as ``around(store:git:)``.
   package static func unchecked(
     around store: String, git makeGit: (String) -> Git
   ) throws -> Repository? {
@@ -85,7 +85,7 @@ package struct Repository: Sendable {
     let git = makeGit(top)
     guard let folder = try gitFolder(of: top) else { throw GitError.notARepository(path: top) }
     if isFolder("\(top)/.git"), exists("\(folder)/commondir") {
-      throw GitError.unsafeConfiguration(keys: [".git/commondir"])
+      throw GitError.unsafeFiles(paths: [".git/commondir"])
     }
     let commonFolder = try commonFolder(of: folder)
     let place = prefix.isEmpty ? "" : "\(prefix)/"
@@ -207,7 +207,7 @@ package struct Repository: Sendable {
 
   /// Returns the repository folder of a work tree: `.git` itself, or the folder that a file of this name refers to.
   ///
-  /// - Throws: `unsafeConfiguration` for a file from which git may read another path.
+  /// - Throws: `unsafeFiles` for a file from which git may read another path.
   private static func gitFolder(of top: String) throws -> String? {
     var facts = stat()
     guard unsafe stat("\(top)/.git", &facts) == 0 else { return nil }
@@ -215,7 +215,7 @@ package struct Repository: Sendable {
     guard let content = content(of: ".git", in: top) else { return nil }
     let mark = Array("gitdir: ".utf8)
     guard content.starts(with: mark), let path = path(in: content.dropFirst(mark.count)) else {
-      throw GitError.unsafeConfiguration(keys: [".git"])
+      throw GitError.unsafeFiles(paths: [".git"])
     }
     return RealPath.of(absolute(path, from: top))
   }
@@ -223,7 +223,7 @@ package struct Repository: Sendable {
   private static func commonFolder(of gitFolder: String) throws -> String {
     guard let content = content(of: "commondir", in: gitFolder) else { return gitFolder }
     guard let path = path(in: content[...]) else {
-      throw GitError.unsafeConfiguration(keys: [".git/commondir"])
+      throw GitError.unsafeFiles(paths: [".git/commondir"])
     }
     guard let folder = RealPath.of(absolute(path, from: gitFolder)) else {
       throw GitError.notARepository(path: gitFolder)

@@ -12,8 +12,8 @@ extension Repository {
   ///   - gitFolder: The `.git` folder of the work tree.
   ///   - commonFolder: The repository folder that all work trees share.
   ///   - git: Git for any folder.
-  /// - Throws: `specialFiles` if an entry is neither a file nor a folder; `unsafeConfiguration` with the names of the
-  ///   settings; the errors of `Git.run`.
+  /// - Throws: `specialFiles` if an entry is neither a file nor a folder; `unsafeFiles` if files in the old form configure
+  ///   remotes or one work tree; `unsafeConfiguration` with the names of the settings; the errors of `Git.run`.
   static func checkConfiguration(
     top: String, prefix: String, gitFolder: String, commonFolder: String, git: Git
   ) throws {
@@ -25,7 +25,7 @@ extension Repository {
     guard isRepository(gitFolder, commonFolder) else { throw GitError.notARepository(path: top) }
     // The configuration of one work tree is only used with `extensions.worktreeConfig`, and Keytree does not need it.
     let files = ["config.worktree"].filter { exists("\(gitFolder)/\($0)") } + oldRemotes(in: commonFolder)
-    guard files.isEmpty else { throw GitError.unsafeConfiguration(keys: files.map { ".git/\($0)" }) }
+    guard files.isEmpty else { throw GitError.unsafeFiles(paths: files.map { ".git/\($0)" }) }
     let found = try refusedSettings(of: commonFolder, isRemote: false, git)
     guard found.isEmpty else { throw GitError.unsafeConfiguration(keys: found) }
   }
@@ -102,22 +102,23 @@ extension Repository {
   /// Returns the names of the settings in a repository's configuration that are not accepted.
   private static func refusedSettings(of repository: String, isRemote: Bool, _ git: Git) throws -> [String] {
     guard exists("\(repository)/config") else { return [] }
-    // Runs outside the repository, so that git only lists this file, without its includes, and does not apply its
-    // settings.
+    let found = try settings(in: "\(repository)/config", git).filter {
+      !RepositoryConfiguration.accepts($0.key, $0.value, isRemote: isRemote)
+    }
+    return Set(found.map(\.key)).sorted()
+  }
+
+  /// Returns the settings in a file of git's format, without those of the files that it includes.
+  static func settings(in file: String, _ git: Git) throws -> [(key: String, value: String)] {
+    // Runs outside the repository, so that git only lists this file and does not apply its settings.
     var outside = git
     (outside.folder, outside.isInWorkTree) = ("/", false)
-    let settings = try outside.records(
-      ["config", "--file", "\(repository)/config", "--no-includes", "--list", "-z"])
-    var found: Set<String> = []
-    for setting in settings {
+    let settings = try outside.records(["config", "--file", file, "--no-includes", "--list", "-z"])
+    return settings.map { setting in
       let parts = setting.split(separator: UInt8(ascii: "\n"), maxSplits: 1, omittingEmptySubsequences: false)
         .map { String(decoding: $0, as: UTF8.self) }
-      guard let key = parts.first else { continue }
-      if !RepositoryConfiguration.accepts(key, parts.count > 1 ? parts[1] : "", isRemote: isRemote) {
-        found.insert(key)
-      }
+      return (parts[0], parts.count > 1 ? parts[1] : "")
     }
-    return found.sorted()
   }
 
   /// The folders of a repository that git neither reads nor writes in the commands that Keytree runs.
@@ -187,11 +188,11 @@ extension Repository {
   /// Throws an error if the repository folder contains repositories of submodules. Commands of the user could enter them,
   /// with their own configuration, which is not checked (threat T43).
   ///
-  /// - Throws: `unsafeConfiguration`.
+  /// - Throws: `unsafeFiles`.
   package func refuseSubmoduleRepositories() throws {
     let folders = Set([gitFolder, commonFolder]).map { "\($0)/modules" }
     guard !folders.contains(where: Self.exists) else {
-      throw GitError.unsafeConfiguration(keys: [".git/modules"])
+      throw GitError.unsafeFiles(paths: [".git/modules"])
     }
   }
 }

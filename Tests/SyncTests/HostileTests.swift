@@ -156,7 +156,7 @@ struct HostileTests {
     let world = try SyncWorld.withHistory()
     try world.git(["init", "-q", "--bare", "../other.git"])
     try Data("../../other.git\n".utf8).write(to: URL(fileURLWithPath: "\(world.path)/.git/commondir"))
-    #expect(throws: GitError.unsafeConfiguration(keys: [".git/commondir"])) { try world.repository() }
+    #expect(throws: GitError.unsafeFiles(paths: [".git/commondir"])) { try world.repository() }
   }
 
   @Test func `a work tree that the configuration puts elsewhere is refused`() throws {

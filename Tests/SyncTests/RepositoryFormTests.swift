@@ -79,7 +79,7 @@ struct RepositoryFormTests {
     if reference.isAccepted {
       #expect(try world.repository()?.commonFolder == moved)
     } else {
-      #expect(throws: GitError.unsafeConfiguration(keys: [key])) { try world.repository() }
+      #expect(throws: GitError.unsafeFiles(paths: [key])) { try world.repository() }
     }
   }
 
@@ -88,7 +88,7 @@ struct RepositoryFormTests {
     try FileManager.default.moveItem(atPath: folder, toPath: moved)
     defer { try? FileManager.default.removeItem(atPath: moved) }
     try Data(Array("gitdir: \(moved)".utf8) + [0xFF]).write(to: URL(fileURLWithPath: folder))
-    #expect(throws: GitError.unsafeConfiguration(keys: [".git"])) { try world.repository() }
+    #expect(throws: GitError.unsafeFiles(paths: [".git"])) { try world.repository() }
   }
 
   /// Settings, and true if they are accepted. U+0600 joins the character after it, and U+0301 the one before it.
@@ -114,7 +114,7 @@ struct RepositoryFormTests {
     try FileManager.default.createDirectory(
       at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
     try Data("[filter \"x\"]\n\tsmudge = touch ran\n".utf8).write(to: file)
-    #expect(throws: GitError.unsafeConfiguration(keys: [".git/modules"])) {
+    #expect(throws: GitError.unsafeFiles(paths: [".git/modules"])) {
       try repository.refuseSubmoduleRepositories()
     }
   }

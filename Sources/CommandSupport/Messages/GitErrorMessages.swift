@@ -34,7 +34,11 @@ extension ErrorReport {
     case .unsafeConfiguration(let keys):
       "the repository's own configuration has settings that can run programs or make git read other "
         + "files: \(keys.joined(separator: ", "))"
-    case .unsafeRebase(let path): "the rebase in progress in the repository would run a program: \(path)"
+    case .unsafeFiles(let paths):
+      "the repository has files or folders that can make git use other repositories or settings: "
+        + paths.joined(separator: ", ")
+    case .unsafeOperation(let operation, let path):
+      "the \(operation.rawValue) in progress in the repository would run a program: \(path)"
     case .specialFiles(let paths):
       "the repository contains links, pipes or devices instead of files: \(paths.joined(separator: ", "))"
     case .unsafeRemote(let path, let entries):
@@ -79,7 +83,8 @@ extension ErrorReport {
       "if you trust it, run `git config --global --add safe.directory \(path)`"
     case .unsafeConfiguration:
       "remove them from the repository's configuration; set what you need in your own with `git config --global`"
-    case .unsafeRebase: "`keytree git rebase --abort` undoes it"
+    case .unsafeFiles: "remove what you do not need, or move it out of the repository's folder"
+    case .unsafeOperation(let operation, _): "`keytree git \(operation.rawValue) --abort` undoes it"
     case .specialFiles: "replace them with regular files, or remove them"
     case .unsafeRemote(let path, let entries) where entries.allSatisfy { $0.hasPrefix("hooks") }:
       "run `keytree git remote add NAME \(path.shellWord)` and use NAME: then the hooks do not run"

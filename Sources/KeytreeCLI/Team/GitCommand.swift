@@ -42,7 +42,7 @@ enum GitCommand: Command {
     }
     try repository.refuseNestedRepositories()
     try repository.refuseSubmoduleRepositories()
-    try repository.refuseRebasePrograms(before: arguments.map(\.bytes))
+    try repository.refuseOperationPrograms(before: arguments.map(\.bytes))
     try call.setUp(repository)
     let connection = try RemoteAccess.options(for: arguments.map(\.bytes), in: path, repository)
     call.console.flush()

@@ -51,31 +51,55 @@ struct GitCommandTests {
     #expect(!FileManager.default.fileExists(atPath: "\(program.store)/PWNED"))
   }
 
-  /// Files of a copied folder in which a rebase has stopped, with which git would run a program.
-  static let rebases: [(name: String, content: String)] = [
-    ("git-rebase-todo", "exec touch PWNED\n"), ("git-rebase-todo", "# x\n \tx touch PWNED"),
-    ("strategy", "evil\n"),
+  /// Files of a copied folder in which an operation has stopped, with which git would run a program.
+  static let operations: [(command: String, path: String, content: String)] = [
+    ("rebase", "rebase-merge/git-rebase-todo", "exec touch PWNED\n"),
+    ("rebase", "rebase-merge/git-rebase-todo", "# x\n \tx touch PWNED"),
+    ("rebase", "rebase-merge/strategy", "evil\n"),
+    ("cherry-pick", "sequencer/opts", "[options]\n\tstrategy = evil\n"),
+    ("cherry-pick", "sequencer/opts", "[OPTIONS] strategy=in\\\n\"dex\"\n"),
+    ("revert", "sequencer/opts", "[options]\n\tstrategy = evil\n"),
+    ("revert", "sequencer/todo", "revert HEAD\nexec touch PWNED\n"),
   ]
 
-  @Test(arguments: rebases)
-  func `a rebase that would run a program can only be aborted`(file: (name: String, content: String)) throws {
+  @Test(arguments: operations)
+  func `an operation that would run a program can only be aborted`(
+    file: (command: String, path: String, content: String)
+  ) throws {
     let program = try Self.program()
-    try program.git(["-c", "sequence.editor=sed -i 1ibreak", "rebase", "-q", "-i", "HEAD~1"])
-    let path = ".git/rebase-merge/\(file.name)"
+    try Self.stop(file.command, program)
+    let path = ".git/\(file.path)"
     try Data(file.content.utf8).write(to: URL(fileURLWithPath: "\(program.store)/\(path)"))
-    for words in [["rebase", "--continue"], ["rebase", "--skip"], ["status"]] {
+    for words in [[file.command, "--continue"], [file.command, "--skip"], ["status"]] {
       let outcome = try program.run(["git"] + words)
       #expect(outcome.status == 11 && outcome.errors.contains(path), "\(outcome.errors)")
+      #expect(outcome.errors.contains("`keytree git \(file.command) --abort`"))
     }
     #expect(!FileManager.default.fileExists(atPath: "\(program.store)/PWNED"))
-    try program.succeed(["git", "rebase", "--abort"])
+    try program.succeed(["git", file.command, "--abort"])
     try program.succeed(["git", "status"])
   }
 
-  @Test func `a rebase of picks can be continued`() throws {
+  @Test(arguments: ["rebase", "cherry-pick", "revert"])
+  func `an operation that runs no program can be continued`(command: String) throws {
     let program = try Self.program()
-    try program.git(["-c", "sequence.editor=sed -i 1ibreak", "rebase", "-q", "-i", "HEAD~1"])
-    try program.succeed(["git", "rebase", "--continue"])
+    try Self.stop(command, program)
+    for (name, value) in [("user.name", "P"), ("user.email", "p@example.org")] {
+      try program.git(["config", name, value])
+    }
+    try program.succeed(["git", command, command == "rebase" ? "--continue" : "--skip"])
+  }
+
+  /// Begins a command of git that stops.
+  private static func stop(_ command: String, _ program: ProcessesProgram) throws {
+    if command == "rebase" {
+      try program.git(["-c", "sequence.editor=sed -i 1ibreak", "rebase", "-q", "-i", "HEAD~1"])
+    } else {
+      // The first of two steps changes nothing, so git asks the user what to do.
+      try program.git(["revert", "--no-edit", "HEAD"])
+      let commits = command == "revert" ? ["HEAD~1", "HEAD"] : ["HEAD~2", "HEAD~1"]
+      #expect(throws: (any Error).self) { try program.git([command, "--strategy=ort"] + commits) }
+    }
   }
 
   @Test func `keytree git starts the user's pager on a terminal only`() throws {
