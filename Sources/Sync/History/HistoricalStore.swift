@@ -71,7 +71,7 @@ package struct HistoricalStore: Sendable {
   }
 
   /// Returns the item at a path like ``item(at:in:)``, also if the subkey that signed it was revoked as compromised since.
-  /// Only its signer can know whether they, and not somebody else, have signed it.
+  /// Only its signer can know whether they, and not another person, have signed it.
   ///
   /// - Parameters:
   ///   - path: The path of the item.
@@ -106,12 +106,12 @@ package struct HistoricalStore: Sendable {
   /// Returns an item that is valid by the policy of the commit.
   ///
   /// Anyone who can push can commit an earlier policy together with a record that its signer was not allowed to sign any
-  /// more. So the commit must precede all commits of the branch that have the policy with which the right ended: the admin
-  /// who signed that has seen the record, or could have.
+  /// more. So a commit with the record must precede all commits of the branch that have the policy with which the right
+  /// ended: the admin who signed that has seen the record, or could have.
   ///
   /// - Parameter isCurrent: True to let later changes of the keys count, such as revocations.
-  /// - Returns: nil if the policy is the accepted one or did not lead to it, or if the commit does not precede the end of the
-  ///   right.
+  /// - Returns: nil if the policy is the accepted one or did not lead to it, or if no commit with the record precedes the
+  ///   end of the right.
   private func earlierItem(
     _ files: (record: [UInt8], message: [UInt8]?), at path: ItemPath, in keyring: Keyring,
     withCurrentKeys isCurrent: Bool
@@ -130,7 +130,17 @@ package struct HistoricalStore: Sendable {
     guard let judge else { return nil }
     let item = try judge.historicalItem(files.record, message: files.message, at: path, isPast: true)
     let end = try keyring.policy(ending: item, after: step, past: past, byRevocation: !isCurrent)
-    return try policies.isBefore(commit, policy: end) ? item : nil
+    let commits = try commitsWithRecord(at: path)
+    return try commits.contains { try policies.isBefore($0, policy: end) } ? item : nil
+  }
+
+  /// Returns this commit, and those of the checked-out branch that have changed the record of an item to that of this one.
+  private func commitsWithRecord(at path: ItemPath) throws -> [String] {
+    let file = StoreLayout.recordFile(path, isLocal: false)
+    let changes = try repository.git.commits(changing: prefix + file, in: ["HEAD"])
+    let names = try objects.names(of: [name(of: file)] + changes.map { "\($0):\(prefix)\(file)" })
+    let record = names[name(of: file)]
+    return [commit] + changes.filter { record != nil && names["\($0):\(prefix)\(file)"] == record }
   }
 
   /// Returns the first line of the record at a path without verifying it; nil if it does not exist or cannot be read.

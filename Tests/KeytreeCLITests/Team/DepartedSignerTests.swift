@@ -80,6 +80,19 @@ import Testing
       ["get", "a.example/me", "--at", commit], "its record is not signed by a member of its group")
   }
 
+  @Test func `a version of a former member is read in a commit that does not know of the removal yet`() throws
+  {
+    try team.succeed(.carol, "add", "c.example/me", input: "of carol")
+    for person in [GnuPGKey.carol, .alice, .bob] { try team.succeed(person, "sync") }
+    try removeCarol()
+    try team.succeed(.bob, "add", "b.example/me", input: "of bob")
+    let commit = try git(.bob, "rev-parse", "HEAD")
+    for person in [GnuPGKey.bob, .alice] { try team.succeed(person, "sync") }
+    for person in [GnuPGKey.alice, .bob] {
+      #expect(try team.succeed(person, "get", "c.example/me", "--at", commit).text == "of carol")
+    }
+  }
+
   // MARK: Compromised subkeys
 
   /// Lets Carol sign with a new subkey, and revokes that.
@@ -167,7 +180,7 @@ import Testing
     #expect(try team.succeed(.alice, "get", "c.example/me").text == "of carol")
   }
 
-  @Test func `a compromised subkey of somebody who has left since is refused, too`() throws {
+  @Test func `a compromised subkey of a former member is refused, too`() throws {
     _ = try makeCompromisedVersion()
     try team.succeed(.alice, "sync")
     let store = try #require(team.worlds[.alice]).store
