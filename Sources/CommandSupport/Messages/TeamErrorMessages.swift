@@ -192,7 +192,7 @@ extension CommandError {
   static func replacementHint(_ person: Fingerprint, _ groups: [String]) -> String {
     let group = groups.first ?? GroupName.default
     return "`keytree group replace \(person.text) NEWKEY`, or `keytree group remove \(group) \(person.text)"
-      + (groups.count > 1 ? " --all`" : "`")
+      + (groups.count == 1 ? "`" : " --all`")
   }
 
   /// Returns the hint for a user whose key another admin has to replace.

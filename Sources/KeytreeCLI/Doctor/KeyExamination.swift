@@ -158,15 +158,14 @@ struct KeyExamination {
     case .fromFuture: ErrorReport.clockHint
     case .revoked where key.revocation == nil:
       // Only the subkeys are revoked.
-      "`gpg --quick-add-key \(fingerprint.text) "
-        + "\(key.problem(for: .encrypt, at: now) == nil ? "ed25519 sign" : "cv25519 encr")` adds one"
+      newSubkey(key.problem(for: .encrypt, at: now) == nil ? "ed25519 sign" : "cv25519 encr", of: key, isMine)
     case .revoked:
       isMine
         ? "`keytree group replace \(fingerprint.text) NEWKEY` gives its groups to your new key"
         : "ask for the key that replaces it"
     case .disabled: "`gpg --edit-key \(fingerprint.text) enable save` enables it"
-    case .cannotEncrypt: "`gpg --quick-add-key \(fingerprint.text) cv25519 encr` adds one"
-    case .cannotSign: "`gpg --quick-add-key \(fingerprint.text) ed25519 sign` adds one"
+    case .cannotEncrypt: newSubkey("cv25519 encr", of: key, isMine)
+    case .cannotSign: newSubkey("ed25519 sign", of: key, isMine)
     case .noSigningSecret, .revokedHere: ErrorReport.signingHint(fingerprint)
     case .noSecretKey: "import it from your other machine (`gpg --export-secret-keys`)"
     case .noPassphrase: "`gpg --change-passphrase \(fingerprint.text)` sets one"
@@ -178,6 +177,16 @@ struct KeyExamination {
     case .unreadable: problem.upgradeHint ?? ""
     case .missing, .invalid: "restore \(file) from git or a backup"
     }
+  }
+
+  /// Returns the commands that add a subkey.
+  ///
+  /// - Parameter kind: The arguments of gpg: an algorithm and a use.
+  private func newSubkey(_ kind: String, of key: PublicKey, _ isMine: Bool) -> String {
+    let command = "`gpg --quick-add-key \(key.fingerprint.text) \(kind)`"
+    return isMine
+      ? "\(command) adds one; then `keytree group refresh` imports it"
+      : "its owner adds one with \(command); then `keytree group refresh KEYFILE` imports it"
   }
 
   private func lifetime(of key: PublicKey?, listed: [Fingerprint]?, _ name: String) -> Diagnosis {

@@ -16,7 +16,11 @@ enum JoinHint {
     for keys: OwnKeys, in policy: Policy, former: Fingerprint? = nil, folder: String? = nil
   ) -> String {
     if let (old, new) = replacement(among: keys, in: policy, former) {
-      return "\(CommandError.replacementRequest(of: old, by: new)); then run \(trustCommand(folder))"
+      // Another machine of the user may have the old key. A mail address can also be that of several people.
+      let choice =
+        former == old
+        ? "" : " if your other key is lost, or `keytree group add \(GroupName.default) FILE` to keep both"
+      return "\(CommandError.replacementRequest(of: old, by: new))\(choice); then run \(trustCommand(folder))"
     }
     guard !keys.usable.isEmpty else {
       return
@@ -38,8 +42,8 @@ enum JoinHint {
     "`keytree \(folder.map { "--store \($0.shellWord) " } ?? "")trust`"
   }
 
-  /// Returns the user's key in a policy that is not on this machine any more, and the new one; nil unless exactly one key
-  /// of the user can replace it. The user is recognised by what this machine remembers, or by a mail address.
+  /// Returns the user's key in a policy that is not on this machine, and the only other one that is; nil unless there is
+  /// exactly one of each. The user is recognised by what this machine remembers, or by a mail address.
   private static func replacement(
     among keys: OwnKeys, in policy: Policy, _ former: Fingerprint?
   ) -> (old: Fingerprint, new: Fingerprint)? {

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 
 extension KeyHintTests {
-  static let cases: [Case] = expired + revoked + changed
+  static let cases: [Case] = expired + revoked + changed + examined
 
   private static let expired: [Case] = [
     Case(
@@ -34,7 +34,7 @@ extension KeyHintTests {
       message:
         "cannot encrypt for group \"default\": the key of Owner Example <owner@life.example> \(KeyEvent.ended)",
       typed: [(1, .admin)], names: ["KEYFILE": "FILE"],
-      meanwhile: { world in try world.setEnd("20350101T000000", of: []) }),
+      beforeTyping: { world in try world.setEnd("20350101T000000", of: []) }),
     Case(
       name: "the key of another person has expired, who is removed", now: KeyEvent.afterExpiry,
       prelude: KeyEvent.end { _ in [] }, happen: { _ in }, person: .admin,
@@ -44,7 +44,7 @@ extension KeyHintTests {
       happen: { _ in },
       words: ["sync"], code: 0, message: "warning: the key of Owner Example <owner@life.example> has expired",
       typed: [],
-      meanwhile: { world in
+      beforeTyping: { world in
         try world.setEnd("20350101T000000", of: [])
         try world.succeed(.owner, "group", "refresh")
       }),
@@ -111,7 +111,7 @@ extension KeyHintTests {
         try world.syncEverywhere()
       },
       message: "the clock of this machine is behind\nhint: correct the clock", typed: [],
-      meanwhile: { world in world.now = "2030-06-10 12:01:00" }),
+      beforeTyping: { world in world.now = "2030-06-10 12:01:00" }),
     Case(
       name: "a key file without a user id is added",
       happen: { world in
@@ -120,5 +120,13 @@ extension KeyHintTests {
       },
       words: ["--no-input", "group", "add", "ops", "SENT"], message: "has no user id", typed: [(0, .guest)],
       finally: (3, "the fingerprint must be confirmed")),
+  ]
+
+  /// A finding of `keytree doctor`. The first two texts between backquotes are about the terminal.
+  private static let examined: [Case] = [
+    Case(
+      name: "doctor finds an expired signing subkey", now: KeyEvent.afterExpiry,
+      prelude: KeyEvent.end { [try $0.signingSubkey] }, happen: { _ in }, words: ["doctor"], code: 13,
+      message: "(you): it has expired", typed: [(2, .owner), (3, .owner)])
   ]
 }

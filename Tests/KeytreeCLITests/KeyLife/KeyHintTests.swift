@@ -23,7 +23,7 @@ import Testing
     /// What people put in place of the words in capitals.
     var names: [String: String] = [:]
     /// What happens between the error and the typing.
-    var meanwhile: @Sendable (KeyLifeWorld) throws -> Void = { _ in }
+    var beforeTyping: @Sendable (KeyLifeWorld) throws -> Void = { _ in }
     /// The exit code and a part of the output of the same command afterwards; nil for any output.
     var finally: (code: Int32, prints: String?) = (0, nil)
 
@@ -40,7 +40,7 @@ import Testing
     let failed = try world.keytree(example.person, words, input: "new")
     #expect(failed.code == example.code, "\(failed.code): \(failed.all)")
     #expect(failed.all.contains(example.message), "\(failed.all)")
-    try example.meanwhile(world)
+    try example.beforeTyping(world)
     let hints = Self.backquoted(failed.all)
     for (number, person) in example.typed {
       guard hints.indices.contains(number) else {

@@ -1,4 +1,6 @@
+import Encoding
 import Foundation
+import KeyringModel
 import TestSupport
 import Testing
 
@@ -214,29 +216,72 @@ import Testing
     try push("a record", asOf: time, ["add", "thief.example/a"])
     world.now = "2030-06-01 12:00:00"
     let hook = try world.pushIsAccepted()
-    #expect(hook.code != 0, "\(hook.all)")
+    #expect(hook.code == 13 && hook.all.contains("revoked"), "\(hook.code) \(hook.all)")
     try expectRefused("thief.example/a")
     #expect(try world.succeed(.admin, "get", "owner.example/a").output.contains("two"))
+  }
+
+  /// Commits a policy that follows the newest one, and pushes it. It makes the member an admin, and is signed with the
+  /// owner's first signing subkey.
+  private func pushPolicy(asOf time: String) throws {
+    let now = world.now
+    world.now = time
+    defer { world.now = now }
+    let store = world.store(of: .owner)
+    let person = ["-c", "user.name=T", "-c", "user.email=t@example.org"]
+    func git(_ words: String...) throws {
+      let done = try world.run(.owner, ["git", "-C", store] + person + words)
+      try #require(done.code == 0, "\(words): \(done.all)")
+    }
+    try git("fetch", "-q")
+    try git("reset", "-q", "--hard", "origin/main")
+    let file = "\(store)/policy.json"
+    let bytes = Array(try Data(contentsOf: URL(fileURLWithPath: file)))
+    let member = try #require(Fingerprint(try world.fingerprint(of: .member)))
+    let next = try Policy.parse(bytes).successor(
+      by: [.role(member, .admin)], previous: ContentDigest(of: bytes), at: Timestamp(microseconds: 1))
+    try Data(next.encode()).write(to: URL(fileURLWithPath: file))
+    try world.gpg(
+      .owner,
+      [
+        "--local-user", "\(try world.signingSubkey)!", "--armor", "--output", "\(file).asc", "--detach-sign",
+        file,
+      ])
+    try git("commit", "-q", "-a", "-m", "x")
+    try git("push", "-q", "origin", "HEAD:main")
+  }
+
+  /// Returns true if the policy that a person has accepted makes the member an admin.
+  private func acceptsMemberAsAdmin(_ person: KeyLifeWorld.Person) throws -> Bool {
+    let key = try world.fingerprint(of: .member)
+    let lines = try world.succeed(person, "group", "show", "default").output.split(separator: "\n")
+    return try #require(lines.first { $0.contains(key) }).contains("admin")
   }
 
   @Test(arguments: ["2030-01-15 12:00:00", "2030-05-01 12:00:00"])
   func `a policy by a compromised subkey is refused, backdated or not`(time: String) throws {
     try revokeElsewhere(.compromised)
-    let guest = try world.fingerprint(of: .guest)
-    let words = ["group", "add", "default", world.file("guest.asc"), "--fingerprint", guest]
-    let now = world.now
-    world.now = time
-    let added = try world.keytree(.owner, words)
-    try #require(added.code == 0, "\(added.all)")
-    world.now = now
-    let store = world.store(of: .owner)
-    try GnuPGTool.run("git", ["-C", store, "push", "-q", "--force", "origin", "HEAD:main"])
+    try pushPolicy(asOf: time)
     world.now = "2030-06-01 12:00:00"
+    let hook = try world.pushIsAccepted()
+    #expect(hook.code == 9 && hook.all.contains("revoked"), "\(hook.code) \(hook.all)")
     for person in [KeyLifeWorld.Person.member, .admin] {
       let synchronized = try world.keytree(person, ["sync"])
-      #expect(synchronized.code != 0, "\(person): \(synchronized.all)")
-      let shown = try world.succeed(person, "group", "show", "default")
-      #expect(!shown.output.contains("Guest Example"), "\(person): \(shown.output)")
+      #expect(
+        synchronized.code == 9 && synchronized.all.contains("is not signed by an admin"),
+        "\(synchronized.code) \(synchronized.all)")
+      #expect(try !acceptsMemberAsAdmin(person))
+    }
+  }
+
+  @Test func `a policy by a subkey that is not revoked is accepted`() throws {
+    try pushPolicy(asOf: "2030-05-01 12:00:00")
+    world.now = "2030-06-01 12:00:00"
+    let hook = try world.pushIsAccepted()
+    #expect(hook.code == 0, "\(hook.all)")
+    for person in [KeyLifeWorld.Person.member, .admin] {
+      try world.succeed(person, "sync")
+      #expect(try acceptsMemberAsAdmin(person))
     }
   }
 
@@ -265,12 +310,15 @@ import Testing
 }
 
 extension KeyLifeWorld {
-  /// Returns the answer of the server's check of the last push.
+  /// Returns the answer of the server's check of the last push, before which the branch has its previous commit.
   fileprivate func pushIsAccepted() throws -> Answer {
     let commits = try GnuPGTool.run("git", ["-C", hub, "rev-parse", "main~1", "main"])
-    let names = String(decoding: commits, as: UTF8.self).split(separator: "\n")
-    return try keytree(
+    let names = String(decoding: commits, as: UTF8.self).split(separator: "\n").map(String.init)
+    try GnuPGTool.run("git", ["-C", hub, "update-ref", "refs/heads/main", names[0]])
+    let answer = try keytree(
       .job, ["verify", "--pre-receive"], input: "\(names[0]) \(names[1]) refs/heads/main\n",
       more: ["GIT_DIR": hub, "KEYTREE_STORE": ""])
+    try GnuPGTool.run("git", ["-C", hub, "update-ref", "refs/heads/main", names[1]])
+    return answer
   }
 }

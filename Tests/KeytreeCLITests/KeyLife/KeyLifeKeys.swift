@@ -77,7 +77,7 @@ extension KeyLifeWorld {
     try gpg(person, ["--armor", "--output", file("NEWKEY"), "--export", "new@life.example"])
   }
 
-  /// Returns a word of a command with the path or fingerprint for which it stands.
+  /// Returns a word of a command, with a placeholder replaced by its path or fingerprint.
   func resolve(_ word: String) throws -> String {
     switch word {
     case "OWNER": return try fingerprint(of: .owner)

@@ -21,7 +21,7 @@ import Testing
   }
 
   @Test(arguments: KeyLifeTests.events)
-  func `nobody is locked out by a change of a key`(index: Int) throws {
+  func `no change of a key locks a member out`(index: Int) throws {
     let event = KeyEvent.all[index]
     let operations = Self.operations(index)
     let world = try KeyLifeWorld(copying: KeyLifeWorld.base.get())

@@ -122,12 +122,11 @@ final class KeyLifeWorld: @unchecked Sendable {
   func run(
     _ person: Person, _ words: [String], input: String = "", more: [String: String] = [:]
   ) throws -> Answer {
-    while true {
-      let answer = try runOnce(person, words, input: input, more: more)
-      // The library ends a process before the program starts if an earlier process with the same number left shared
-      // memory behind. `runOnce` has removed it.
-      guard answer.talk.hasPrefix("libfaketime: In ft_shm_create()") else { return answer }
-    }
+    let answer = try runOnce(person, words, input: input, more: more)
+    // The library ends a process before the program starts if an earlier process with the same number left shared memory
+    // behind. It was removed now.
+    guard answer.talk.hasPrefix("libfaketime: In ft_shm_create()") else { return answer }
+    return try runOnce(person, words, input: input, more: more)
   }
 
   private func runOnce(

@@ -100,25 +100,25 @@ struct KeyState: Sendable {
     let message: String
   }
 
-  /// Why the owner cannot read.
+  /// The refusal if the owner cannot read.
   var reading: Refusal?
-  /// Why the owner cannot read old versions.
+  /// The refusal if the owner cannot read old versions.
   var oldVersions: Refusal?
   /// True if an item that is restored must be re-encrypted, for which its old version must be read.
   var reencryptsRestored = false
-  /// Why the owner cannot sign.
+  /// The refusal if the owner cannot sign.
   var signing: Refusal?
-  /// Why the member cannot sign.
+  /// The refusal if the member cannot sign.
   var memberSigning: Refusal?
-  /// Why nobody can encrypt to the owner.
+  /// The refusal if no member can encrypt to the owner.
   var encrypting: Refusal?
-  /// Why the owner cannot import their changed key.
+  /// The refusal if the owner cannot import their changed key.
   var refreshing: Refusal?
   /// Part of the finding if the clock is behind.
   var clock: String?
-  /// True if the subkey that signed old versions is revoked as compromised, so that nobody can use them.
+  /// True if the subkey that signed old versions is revoked as compromised, so that they cannot be used.
   var compromised = false
-  /// True if `check` and `doctor` report the owner's key to everybody.
+  /// True if `check` and `doctor` report the owner's key to all members.
   var isFinding = false
 
   /// Everything works.
@@ -134,7 +134,7 @@ struct KeyState: Sendable {
     KeyState(signing: Refusal(code: 10, message: message), isFinding: true)
   }
 
-  /// Nobody can encrypt to the owner, who can sign.
+  /// No member can encrypt to the owner, who can sign.
   static func cannotEncrypt(_ message: String) -> KeyState {
     KeyState(encrypting: Refusal(code: 10, message: message), isFinding: true)
   }

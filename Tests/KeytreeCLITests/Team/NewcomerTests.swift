@@ -46,7 +46,9 @@ import Testing
     return line.split(separator: ":").last.map(String.init) ?? ""
   }
 
-  @Test func `a member with a new key on a new machine learns that an admin replaces the old one`() throws {
+  @Test func `a member with another key on a new machine learns how an admin replaces or keeps the old one`()
+    throws
+  {
     let file = try team.keyFile(.bob)
     let old = GnuPGKey.bob.fingerprint.text
     try team.succeed(.alice, "group", "add", "default", file, "--fingerprint", old)
@@ -57,7 +59,9 @@ import Testing
     ] {
       let answer = team.run(.bob, words)
       #expect(answer.code == (words == ["sync"] ? .policyNotTrusted : .cannotDecrypt), "\(answer.talk)")
-      let hint = "`gpg --armor --export \(new)`; they run `keytree group replace \(old) FILE`"
+      let hint =
+        "`gpg --armor --export \(new)`; they run `keytree group replace \(old) FILE` if your other key is lost, or "
+        + "`keytree group add default FILE` to keep both"
       #expect(answer.talk.contains(hint), "\(words): \(answer.talk)")
     }
   }
