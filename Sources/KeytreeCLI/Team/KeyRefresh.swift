@@ -254,9 +254,6 @@ struct KeyRefresh: TeamOperation {
     return .notAnAdmin(sending: own?.person ?? keyring.ownFingerprint)
   }
 
-  /// The number of items that are listed for review.
-  private static let shownItems = 20
-
   /// Lists the items whose signatures this user's signature has replaced.
   private func tellResigned(_ change: TeamChange, _ renewals: [KeyRenewal]) {
     let items = change.invalidatedItems
@@ -266,10 +263,6 @@ struct KeyRefresh: TeamOperation {
     let reason =
       names.isEmpty
       ? "A changed key had ended before it signed some items" : names.joined(separator: "; ")
-    call.console.complain(
-      "\(reason). \(items.count == 1 ? "1 item was" : "\(items.count) items were") last signed "
-        + "with it; your signature replaces it. Check them:")
-    for record in items.prefix(Self.shownItems) { call.console.complain("  " + record.reference.text) }
-    if items.count > Self.shownItems { call.console.complain("  and \(items.count - Self.shownItems) more") }
+    TeamChangeRun(call, keyring).tellSigned(items, reason)
   }
 }

@@ -54,7 +54,10 @@ struct KeyReplacement: TeamOperation {
     }
     call.console.say("Replaced the key of \(entry.shownName) by \(key.fingerprint.text).")
     TeamChangeRun(call, now).report(change)
-    if call.arguments.has(GroupCommand.compromised) { TeamChangeRun(call, now).tellRotation() }
+    if call.arguments.has(GroupCommand.compromised) {
+      TeamChangeRun(call, now).tellSigned(change.resignedItems, "The old key is compromised")
+      TeamChangeRun(call, now).tellRotation()
+    }
   }
 
   /// Returns the edits that give a key the role and the groups of the old one.

@@ -46,6 +46,23 @@ struct TeamChangeRun {
     count == 1 ? "Re-encrypted 1 item." : "Re-encrypted \(count) items."
   }
 
+  /// The number of items that are listed for review.
+  private static let shownItems = 20
+
+  /// Lists the items that a key has signed which others may have used. This user's signature has replaced its signatures.
+  ///
+  /// - Parameters:
+  ///   - items: The items.
+  ///   - reason: The state of the key, as a sentence without its period.
+  func tellSigned(_ items: [ItemRecord], _ reason: String) {
+    if items.isEmpty { return }
+    call.console.complain(
+      "\(reason). \(items.count == 1 ? "1 item was" : "\(items.count) items were") last signed with it; your signature "
+        + "replaces it. Check them:")
+    for record in items.prefix(Self.shownItems) { call.console.complain("  " + record.reference.text) }
+    if items.count > Self.shownItems { call.console.complain("  and \(items.count - Self.shownItems) more") }
+  }
+
   /// The number of secrets that are listed after a removal; `rotate status` lists all.
   private static let shownSecrets = 20
 

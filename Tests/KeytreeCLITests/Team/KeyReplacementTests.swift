@@ -162,6 +162,20 @@ import Testing
     #expect(try team.succeed(.alice, "rotate", "status").text.contains("a.example/me"))
   }
 
+  @Test func `what a compromised key has signed is listed when the key is replaced`() throws {
+    try team.succeed(.carol, "set", "a.example/me", "--secret", input: "of a thief")
+    try team.succeed(.carol, "sync")
+    try team.succeed(.alice, "sync")
+    let words = [
+      "group", "replace", GnuPGKey.carol.fingerprint.text, try team.keyFile(.rsa), "--compromised",
+      "--fingerprint", GnuPGKey.rsa.fingerprint.text,
+    ]
+    let result = team.run(.alice, words)
+    #expect(result.code == .done, "\(result.talk)")
+    let list = "1 item was last signed with it; your signature replaces it. Check them:\n  keytree://"
+    #expect(result.talk.contains("The old key is compromised. \(list)"), "\(result.talk)")
+  }
+
   @Test func `a user with two keys may remove one of them`() throws {
     try addKey(to: .alice)
     try team.succeed(
@@ -186,7 +200,7 @@ import Testing
       "\(result.talk)")
   }
 
-  @Test func `a version of somebody who has left is read, and restored with a new signature`() throws {
+  @Test func `a version of a former member is read, and restored with a new signature`() throws {
     try team.succeed(.bob, "add", "b.example/me", input: "of bob")
     try team.succeed(.bob, "sync")
     try team.succeed(.alice, "sync")
