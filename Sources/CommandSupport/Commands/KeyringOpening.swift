@@ -7,8 +7,12 @@ internal import Terminal
 extension CommandCall {
   /// Returns a function that opens the keyring, on any thread, with an index that is kept in memory.
   ///
+  /// - Parameter report: Called with the error if the policies in the history cannot be read, although the store is not
+  ///   trusted without them. Items can be read then, but not changed.
   /// - Throws: `storeLocationUnknown`.
-  package func keyringOpener() throws -> @Sendable () throws -> Keyring {
+  package func keyringOpener(
+    report: @escaping @Sendable (any Error) -> Void
+  ) throws -> @Sendable () throws -> Keyring {
     let path = try storePath()
     var host = try host()
     host.keepsIndex = true
@@ -24,8 +28,7 @@ extension CommandCall {
         }
         return past
       }
-      // Without the history, a policy seems not to follow the accepted one.
-      if keyring.distrust != nil, let problem = problem ?? past.problem { throw problem }
+      if case .stepsMissing? = keyring.distrust, let problem = problem ?? past.problem { report(problem) }
       return keyring
     }
   }

@@ -141,7 +141,7 @@ enum SecretServiceCommand: Command {
     if let write = try call.historyWriter() { options.commitPending = write }
     let service: SecretService
     do {
-      service = try SecretService(options: options, opening: try call.keyringOpener())
+      service = try SecretService(options: options, opening: try call.keyringOpener { inbox.add($0) })
     } catch KeyringError.noStore(let path) {
       throw CommandError.other(
         .cancelled, message: "cannot serve the keyring: \(path) is not a store",
