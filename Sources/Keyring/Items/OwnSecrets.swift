@@ -28,7 +28,7 @@ struct OwnSecrets: Sendable {
   ///
   /// - Parameter record: The verified record of the item.
   func contains(_ record: ItemRecord) -> Bool {
-    // The error does not matter: the secret then counts as one of somebody else.
+    // The error does not matter: the secret then counts as one that others have stored.
     guard let tree = try? FileTree(at: base), let bytes = try? tree.read(file, limit: Self.sizeLimit) else {
       return false
     }
@@ -45,7 +45,7 @@ struct OwnSecrets: Sendable {
     let bytes = records.flatMap { [UInt8(ascii: "\n")] + Self.line($0) } + [UInt8(ascii: "\n")]
     // If no policy was accepted on this machine, the folder does not exist and is not created.
     guard let isThere = try? tree.status(RelativePath.parent(of: file)) != nil, isThere else { return }
-    // The error does not matter: the secrets then count as those of somebody else.
+    // The error does not matter: the secrets then count as those that others have stored.
     _ = try? tree.appendFile(file, bytes)
   }
 

@@ -14,8 +14,9 @@ struct SimilarAccount {
 
   private let itemClass: ItemClass
   private let domain: [UInt8]
-  private let users: [String]
   private let places: [Place]
+  /// The names of its users, in the form that is compared; empty texts for a missing name.
+  let users: [String]
 
   /// A host with its port; nil for the usual one.
   private struct Place {

@@ -1,20 +1,27 @@
 package import KeyringModel
 
-/// The items of a store by the hosts of their accounts, for the search for other spellings of many accounts.
+/// The items of a store by the hosts and users of their accounts, for the search for other spellings of many accounts.
 package struct SimilarItems {
-  private var items: [String: [(account: SimilarAccount, record: ItemRecord)]] = [:]
+  private var items: [String: [String: [(account: SimilarAccount, record: ItemRecord)]]] = [:]
 
   /// Creates the list for some items.
   package init(_ records: [ItemRecord]) {
     for record in records {
       guard let account = SimilarAccount(record.itemClass, record.attributes) else { continue }
-      for host in account.hosts { items[host, default: []].append((account, record)) }
+      for host in account.hosts {
+        for user in account.users { items[host, default: [:]][user, default: []].append((account, record)) }
+      }
     }
   }
 
   /// Returns the items that may be for an account.
   func items(of account: SimilarAccount) -> [ItemRecord] {
-    account.hosts.flatMap { items[$0] ?? [] }.filter { $0.account.mayBeSame(as: account) }.map(\.record)
+    account.hosts.flatMap { host -> [(account: SimilarAccount, record: ItemRecord)] in
+      guard let users = items[host] else { return [] }
+      // Any user may be meant if none is named.
+      return account.users.contains("")
+        ? users.values.flatMap(\.self) : (account.users + [""]).flatMap { users[$0] ?? [] }
+    }.filter { $0.account.mayBeSame(as: account) }.map(\.record)
   }
 }
 

@@ -58,7 +58,7 @@ extension Keyring {
     guard !others.contains(signer) else {
       throw .shared(.plantedBy(signer, name: policy.people[signer]?.name ?? ""), [record.reference])
     }
-    // The signer may only have changed the attributes or the readers of an item that somebody else has added.
+    // The signer may only have changed the attributes or the readers of an item that another person has added.
     guard ownSecrets.contains(verified.record) else {
       throw .shared(.storedElsewhere(readers: others.count), [record.reference])
     }
@@ -84,8 +84,8 @@ extension Keyring {
   /// - Throws: `KeyringError.team` with `notInGroup` if this user is not in the group of the only such item; `.shared` with
   ///   `similar`; `.shardDamaged` if the index is damaged; the errors of `find(_:)`.
   package func requireNewAccount(_ item: NewItem) throws(KeyringError) {
-    let newReaders = policy.groups[item.group] ?? []
-    if policy.groups.count == 1 || item.isLocal || newReaders == [trusted.signer] { return }
+    // Also if the index is damaged, a secret that only this user can read needs no search.
+    if policy.groups.count == 1 || item.isLocal || policy.groups[item.group] == [trusted.signer] { return }
     guard let account = SimilarAccount(item.itemClass, item.attributes) else { return }
     var others: [ItemRecord] = []
     for query in account.queries {
@@ -103,10 +103,12 @@ extension Keyring {
     throw .shared(.similar(item.itemClass, item.attributes, group: item.group), others.map(\.reference))
   }
 
-  /// Returns true if an item is in another group than a new one, and not all readers of the new one can read it.
+  /// Returns true if an item is in another group than a new one, and not all readers of the new one can read it; false for
+  /// a new item that only this user can read.
   func isElsewhere(_ record: ItemRecord, for item: NewItem) -> Bool {
     let newReaders = item.isLocal ? [trusted.signer] : policy.groups[item.group] ?? []
-    return !record.group.hasSameBytes(as: item.group) && !newReaders.allSatisfy(readers(of: record).contains)
+    return newReaders != [trusted.signer] && !record.group.hasSameBytes(as: item.group)
+      && !newReaders.allSatisfy(readers(of: record).contains)
   }
 
   /// Returns the people who can read an item.

@@ -370,7 +370,12 @@ public struct WriteTransaction: ~Copyable {
       transaction.abandon()
       throw error
     }
-    try transaction.commit(under: lock, subject: words ?? subject.text)
+    do {
+      try transaction.commit(under: lock, subject: words ?? subject.text)
+    } catch {
+      if case .unfinished = error { keyring.ownSecrets.remember(items.ownSecrets) }
+      throw error
+    }
     keyring.ownSecrets.remember(items.ownSecrets)
   }
 
