@@ -79,7 +79,9 @@ import Testing
     try store.put(message, at: store.secretFile(forged))
     try store.putLine(forged)
     try clones.push("a policy")
-    #expect(try clones.sync(1).hasNewPolicy)
+    // Only plain git receives it.
+    _ = try clones.git(1, "pull", "-q", "--ff-only", "origin", "main")
+    #expect(try clones.open(1).distrust != nil)
 
     for (path, bytes) in accepted + files { try store.put(bytes, at: path) }
     try store.put(nil, at: StoreLayout.keyFile(stranger))

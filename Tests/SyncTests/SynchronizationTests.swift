@@ -369,8 +369,12 @@ import Testing
     try clones.push(
       "100644", "policy.json", policy.replacing("\"README.md\"", with: "\".envrc\",\"README.md\""))
     try clones.push("100644", ".envrc", "evil")
-    let forged = try clones.sync(1)
-    #expect(forged.refused.map(\.path) == [".envrc"])
+    #expect {
+      try clones.sync(1)
+    } throws: { error in
+      if case SyncError.untrustedPolicy? = error as? SyncError { true } else { false }
+    }
+    #expect(!FileManager.default.fileExists(atPath: "\(clones.paths[1])/.envrc"))
   }
 
   @Test func `own files that do not belong in a store are not pushed`() throws {

@@ -126,6 +126,9 @@ extension BindingMismatch {
 }
 
 extension PolicyDistrust {
+  /// True for an older policy that was restored.
+  var isRestored: Bool { if case .restored = self { true } else { false } }
+
   /// The reason why the policy is not trusted.
   package var message: String {
     switch self {
@@ -144,6 +147,8 @@ extension PolicyDistrust {
     case .stepsMissing(let generation, let pinned):
       "it has generation \(generation), this machine has accepted generation \(pinned), and the generations between "
         + "them are not available"
+    case .restored(let generation, let newer):
+      "it is an older policy (generation \(generation)) that was restored; its history has generation \(newer)"
     case .unsigned: "it has no signature"
     case .badSignature: "it is not signed by an admin"
     case .unreadable(let error): error.message
@@ -158,6 +163,9 @@ extension PolicyDistrust {
     }
   }
 
+  private static let takeBackHint =
+    "`keytree git log -- policy.json` shows who restored it, and `keytree git revert COMMIT` takes that back"
+
   /// The hint for the user.
   package var hint: String {
     switch self {
@@ -170,6 +178,8 @@ extension PolicyDistrust {
     case .keyMissing, .keyExchanged, .keyChanged:
       "`keytree check --repair` restores the file if this machine or the history has it; otherwise restore it from a "
         + "backup"
+    case .restored: Self.takeBackHint
+    case .changed(let generation, let pinned) where generation < pinned: Self.takeBackHint
     case .unreadable, .unsigned: "restore `policy.json` and `policy.json.asc` from git or a backup"
     default: "`keytree trust` shows who can read the store and asks you to compare the fingerprints"
     }

@@ -13,6 +13,8 @@ extension RefusedChange {
       case .tooLarge(let size, let limit): "it has \(size) bytes, and the limit is \(limit)"
       case .needed: "it was removed, but a store cannot be read without it"
       case .policy(let error): error.message
+      case .restored(let generation, let newer):
+        "generation \(generation) is older than the accepted policy (generation \(newer))"
       case .keyFile(let problem): problem.message
       }
     let object = reason == .executable ? "the executable permission of \(path)" : path
@@ -44,8 +46,8 @@ extension ErrorReport {
         .damaged,
         "nothing was received: the commit \(commit) has \(size) bytes, and the limit is \(limit)",
         hint:
-          "`keytree git log -1 --format=%an \(commit)` shows the author; remove the commit from the branch on the "
-          + "server, and run `keytree sync` again")
+          "remove the commit, and those that follow it, from the branch on the server, and run the command again"
+      )
     case .tooManyFiles(let commit, let folder):
       self.init(
         .damaged,
@@ -80,6 +82,15 @@ extension ErrorReport {
         hint:
           "an admin can run `keytree sync --reapply`, which accepts the remote changes and applies yours on top"
       )
+    case .untrustedPolicy(let reason, let commit):
+      self.init(
+        .policyNotTrusted,
+        "nothing was merged: the policy of the remote is not trusted: \(reason.message)",
+        hint: "`keytree git log -1 \(commit.prefix(12))` shows who committed it; "
+          + (reason.isRestored
+            ? "a member whose machine has accepted the newer policy takes it back with `keytree sync`"
+            : "`keytree trust` shows it and asks whether to accept it, and an admin drops it with "
+              + "`keytree sync --keep-policy`"))
     case .cannotReapply(let reason):
       self.init(
         .policyNotTrusted,

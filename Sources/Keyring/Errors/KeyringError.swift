@@ -87,7 +87,7 @@ public enum SharedItemConflict: Sendable, Equatable {
   case similar(ItemClass, Attributes, group: String)
   /// This person has signed the item last. They could read the new secret only because the item is in its group.
   case plantedBy(Fingerprint, name: String)
-  /// Nobody has stored the current secret of the item from this machine, and so many of its readers could read the new
+  /// The current secret of the item was not stored from this machine, and so many of its readers could read the new
   /// secret only because the item is in its group. One of them may have added the item.
   case storedElsewhere(readers: Int)
   /// The other members of this group use the item to be removed.
@@ -160,6 +160,8 @@ public enum PolicyDistrust: Sendable, Equatable {
   case notSuccessor(generation: Int)
   /// The policy is newer than the accepted one, and the policies between them are not available here.
   case stepsMissing(generation: Int, pinned: Int)
+  /// The history of the policy has a newer one that follows it, so the older one was restored.
+  case restored(generation: Int, newer: Int)
   /// The policy has no signature file.
   case unsigned
   /// The signature of the policy is invalid, or was not made by an admin.

@@ -59,48 +59,35 @@ extension Keyring {
   /// - Parameters:
   ///   - last: The policy of the remote, with its signature and key files.
   ///   - past: Returns the policies in the history.
-  /// - Returns: The keyring. If the remote's policy does not follow the accepted one, nothing is trusted: the items are
-  ///   received, but cannot be used until the user accepts that policy.
-  /// - Throws: `KeyringError.policyNotTrusted` when the policy cannot be read, or does not follow the accepted one and
-  ///   brings a key file that GnuPG cannot read; `.engine`, or a file error.
+  /// - Throws: `KeyringError.policyNotTrusted` if the remote's policy does not follow the accepted one; `.engine`, or a
+  ///   file error.
   package func judge(
     of last: PolicyStep, past: () throws(KeyringError) -> HistoricalPolicies
   ) throws(KeyringError) -> Keyring {
     if last.bytes == policy.encode() { return self }
     let (engine, tree, host) = (engine, tree, host)
     let trusted = trusted
-    do throws(KeyringError) {
-      let link = try withoutActuallyEscaping(past) { past throws(KeyringError) in
-        try PolicyAcceptance(
-          tree: tree, host: host, engine: { _, keys in engine.with(keys: keys) }, past: past
-        )
-        .followed(from: trusted, to: last)
-      }
-      return Keyring(
-        tree: tree,
-        trusted: TrustedPolicy(
-          policy: link.policy, signer: try engine.preferred(trusted.signer, in: link.policy), keys: link.keys),
-        engine: engine.with(keys: link.keys), host: host)
-    } catch {
-      guard case .policyNotTrusted = error else { throw error }
-      let theirs: Policy
-      do throws(PolicyError) {
-        theirs = try Policy.parse(last.bytes)
-      } catch {
-        throw .policyNotTrusted(.unreadable(error))
-      }
-      let keys = last.keys.filter { theirs.isMember($0.key) }
-      let judge = Keyring(
-        tree: tree, trusted: TrustedPolicy(unaccepted: theirs, keys: keys), engine: engine.with(keys: keys),
-        host: host)
-      // Anyone who can push can send a key file because of which GnuPG can judge nothing. This is a fault of the policy.
-      do throws(KeyringError) {
-        try judge.requireReadableKeys()
-      } catch .team(.unreadableKey(let person, _, let problem)) {
-        throw .policyNotTrusted(.unusableKeyFile(person, problem))
-      }
-      return judge
+    let link = try withoutActuallyEscaping(past) { past throws(KeyringError) in
+      try PolicyAcceptance(
+        tree: tree, host: host, engine: { _, keys in engine.with(keys: keys) }, past: past
+      )
+      .followed(from: trusted, to: last)
     }
+    return Keyring(
+      tree: tree,
+      trusted: TrustedPolicy(
+        policy: link.policy, signer: try engine.preferred(trusted.signer, in: link.policy), keys: link.keys),
+      engine: engine.with(keys: link.keys), host: host)
+  }
+
+  /// Checks that the history of a commit has no policy that follows that of this keyring, which the commit has.
+  ///
+  /// - Parameter past: The policies in the history of the commit.
+  /// - Throws: `KeyringError.policyNotTrusted` with `restored`; `.engine`.
+  package func requireNewest(in past: HistoricalPolicies) throws(KeyringError) {
+    let link = PolicyChain.Link(
+      policy: policy, digest: ContentDigest(of: policy.encode()), keys: trusted.keys)
+    try PolicyChain(engine: engine).requireNewest(link, in: past)
   }
 
   /// Returns true if the members of a group would accept a record that this user signs now.

@@ -60,6 +60,9 @@ struct PolicyAcceptance {
         return try chain.follow([last], from: start, in: try past())
       }
     }
+    guard stored.generation > trusted.policy.generation else {
+      throw .policyNotTrusted(.changed(generation: stored.generation, pinned: trusted.policy.generation))
+    }
     let past = try past()
     guard let path = past.path(to: last, from: { $0 == start.digest }) else {
       throw .policyNotTrusted(.stepsMissing(generation: stored.generation, pinned: trusted.policy.generation))

@@ -176,6 +176,23 @@ package struct PolicyChain {
     return Link(policy: policy, digest: step.digest, keys: keys)
   }
 
+  /// Checks that the history of a commit has no policy that follows the policy of the commit.
+  ///
+  /// A person who can push can commit an earlier policy once more. Its signature is valid, so only the history shows that
+  /// it was replaced (threats T1 and T2).
+  ///
+  /// - Parameters:
+  ///   - link: The policy.
+  ///   - past: The policies in the history.
+  /// - Throws: `KeyringError.policyNotTrusted` with `restored`; `.engine`.
+  func requireNewest(_ link: Link, in past: HistoricalPolicies) throws(KeyringError) {
+    for digest in past.successors(of: link.digest) {
+      guard let next = try followAnother(digest, after: link, signedAlsoBy: nil, in: past) else { continue }
+      throw .policyNotTrusted(
+        .restored(generation: link.policy.generation, newer: next.policy.generation))
+    }
+  }
+
   private static func policy(of step: PolicyStep) throws(KeyringError) -> Policy {
     do throws(PolicyError) {
       return try Policy.parse(step.bytes)
@@ -210,6 +227,7 @@ package struct PolicyChain {
 /// The policies in a history, by their digests. The same policy can occur with several signatures and key files.
 package struct HistoricalPolicies: Sendable {
   private let count: Int
+  private let next: @Sendable (ContentDigest) -> [ContentDigest]
   private let step: @Sendable (ContentDigest, _ version: Int) -> PolicyStep?
   private let failure: @Sendable () -> (any Error)?
 
@@ -221,7 +239,11 @@ package struct HistoricalPolicies: Sendable {
   /// - Parameter steps: The steps in any order, except that those with the same policy are tried in this order.
   package init(_ steps: [PolicyStep]) {
     let known = Dictionary(grouping: steps, by: \.digest)
-    self.init(count: known.count) { digest, version in
+    // A policy that cannot be read names no previous policy, so the reason does not matter.
+    let next = Dictionary(grouping: known.keys) { digest in
+      known[digest]?.first.flatMap { (try? Policy.parse($0.bytes))?.previous }
+    }
+    self.init(count: known.count, next: { next[$0] ?? [] }) { digest, version in
       known[digest].flatMap { $0.indices.contains(version) ? $0[version] : nil }
     }
   }
@@ -230,14 +252,16 @@ package struct HistoricalPolicies: Sendable {
   ///
   /// - Parameters:
   ///   - count: The number of policies.
+  ///   - next: Returns the digests of the policies that name a policy as their predecessor.
   ///   - failure: Returns the first error of `step`.
   ///   - step: Returns the policy with a digest, and its signature and key files with an index that starts at 0; nil if
   ///     there is none, or if it cannot be read.
   package init(
-    count: Int, failure: @escaping @Sendable () -> (any Error)? = { nil },
+    count: Int, next: @escaping @Sendable (ContentDigest) -> [ContentDigest],
+    failure: @escaping @Sendable () -> (any Error)? = { nil },
     step: @escaping @Sendable (ContentDigest, _ version: Int) -> PolicyStep?
   ) {
-    (self.count, self.failure, self.step) = (count, failure, step)
+    (self.count, self.next, self.failure, self.step) = (count, next, failure, step)
   }
 
   /// The most bytes of the policies between two policies.
@@ -245,6 +269,9 @@ package struct HistoricalPolicies: Sendable {
 
   /// The policy with a digest, and the first of its signatures.
   package subscript(digest: ContentDigest) -> PolicyStep? { step(digest, 0) }
+
+  /// Returns the digests of the policies that name a policy as their predecessor. They were not verified.
+  func successors(of digest: ContentDigest) -> [ContentDigest] { next(digest) }
 
   /// Returns a policy with each of its signatures and sets of key files. Each is read when it is needed.
   package func versions(of digest: ContentDigest) -> some Sequence<PolicyStep> {

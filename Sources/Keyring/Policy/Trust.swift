@@ -48,6 +48,7 @@ public struct Trust: Sendable {
   public let obstacle: PolicyDistrust?
   /// The cryptographic operations that were needed to determine these facts.
   package let engineStatistics: EngineStatistics
+  private let engine: any OpenPGPEngine
   private let bytes: [UInt8]
   private let keys: [Fingerprint: [UInt8]]
   private let pins: PinStore
@@ -149,10 +150,20 @@ public struct Trust: Sendable {
     self.preferred = preferred
     changesSigner = preferred.map { $0 != signer } ?? false
     engineStatistics = engine.statistics
+    self.engine = engine
     self.bytes = bytes
     self.keys = keys
     self.pins = pins
     self.pin = pin
+  }
+
+  /// Checks that the history of a store has no policy that follows this one.
+  ///
+  /// - Parameter past: The policies in the history.
+  /// - Throws: `KeyringError.policyNotTrusted` with `restored`; `.engine`.
+  package func requireNewest(in past: HistoricalPolicies) throws(KeyringError) {
+    let link = PolicyChain.Link(policy: policy, digest: ContentDigest(of: bytes), keys: keys)
+    try PolicyChain(engine: engine).requireNewest(link, in: past)
   }
 
   /// Accepts the policy and the key files of its members on this machine.

@@ -30,7 +30,7 @@ enum UndeleteCommand: Command {
       "Only versions that a member of the item's group has signed are restored. If the group has other members now, "
         + "the secret is re-encrypted for them, which needs your key.",
       "A version that was signed with a subkey that its owner has revoked as compromised is not restored, because "
-        + "somebody else may have signed it. With `--sign`, the command asks about it, and restores it with your "
+        + "another person may have signed it. With `--sign`, the command asks about it, and restores it with your "
         + "signature. Scripts give the full fingerprint of the revoked subkey. A version that came after the "
         + "revocation is never restored.",
       "`keytree get ITEM --at REV` prints the secret of a deleted item and restores nothing.",

@@ -23,8 +23,8 @@ struct RemoteReception {
   /// Receives what the remote has, for `trust`. If that fails, for example without a network, a warning is printed, and
   /// the command continues with the files of this clone.
   ///
-  /// - Returns: The newer policy of the remote if this clone has commits of its own, which can only be merged after the
-  ///   user has accepted that policy; nil otherwise.
+  /// - Returns: The policy of the remote if it can only be merged after the user has accepted that policy: it does not
+  ///   follow the accepted one, or it is newer and this clone has commits of its own. nil otherwise.
   /// - Throws: errors that are not about git or the remote.
   func receiveForTrust() throws -> PolicyStep? {
     do {
@@ -33,12 +33,20 @@ struct RemoteReception {
       return try fetchedPolicy()
     } catch KeyringError.policyNotTrusted {
       // The command reads the policy itself, and reports the reason with another hint.
+    } catch SyncError.untrustedPolicy(let reason, let commit) {
+      warn(SyncError.untrustedPolicy(reason, commit: commit))
+      if case .restored = reason { return nil }
+      return try repository().flatMap { try Synchronization.fetchedPolicy(in: $0) }
     } catch let error where error is GitError || error is SyncError {
-      let message = ErrorReport(describing: error).message ?? "it failed"
-      call.console.complain(
-        "keytree: warning: nothing was received from the remote, and this clone may be outdated: \(message)")
+      warn(error)
     }
     return nil
+  }
+
+  private func warn(_ error: any Error) {
+    let message = ErrorReport(describing: error).message ?? "it failed"
+    call.console.complain(
+      "keytree: warning: nothing was received from the remote, and this clone may be outdated: \(message)")
   }
 
   /// Merges the remote after the user has accepted its policy. If that fails, a warning is printed, because the policy

@@ -74,7 +74,9 @@ enum SyncCommand: Command {
     var report: Synchronization.Report
     do {
       report = try synchronize(call, keyring, repository, options)
-    } catch  where resolves(error, call) {
+    } catch let error as SyncError
+      where error.isAboutPolicies && (call.arguments.has(reapply) || call.arguments.has(keepPolicy))
+    {
       let merge = PolicyMerge(call)
       options.policy =
         call.arguments.has(reapply)
@@ -91,19 +93,9 @@ enum SyncCommand: Command {
       report.add(try synchronize(call, current, repository, options))
     }
     SyncReport(report, pullsOnly: options.pullsOnly).print(call)
-    try checkPolicy(report, call)
+    if let distrust = try call.openKeyring().distrust { throw KeyringError.policyNotTrusted(distrust) }
     try placeWithheldFiles(repository, call)
     return problem ?? .done
-  }
-
-  /// Returns true if an option of the command decides between the policies because of which nothing was merged.
-  private static func resolves(_ error: any Error, _ call: CommandCall) -> Bool {
-    switch error {
-    case SyncError.policiesDiverged: call.arguments.has(reapply) || call.arguments.has(keepPolicy)
-    // With this key file GnuPG could not judge what the remote has.
-    case KeyringError.policyNotTrusted(.unusableKeyFile): call.arguments.has(keepPolicy)
-    default: false
-    }
   }
 
   /// Reapplies our changes of people if `--reapply` was given, and re-encrypts items that a merge left encrypted to
@@ -198,16 +190,6 @@ enum SyncCommand: Command {
       keyring, tree: tree, repository: repository, timeout: host.lockTimeout, options: options,
       author: { Keyring.ownName(in: tree, host: host) }
     ).run()
-  }
-
-  /// Throws if the merge brought a policy that has not been accepted on this machine.
-  private static func checkPolicy(
-    _ report: Synchronization.Report, _ call: CommandCall
-  ) throws {
-    guard report.hasNewPolicy else { return }
-    let keyring = try call.openKeyring()
-    guard let distrust = keyring.distrust else { return }
-    throw KeyringError.policyNotTrusted(distrust)
   }
 
   /// Adds files to the work tree that a clone has withheld and that the policy allows.

@@ -66,6 +66,7 @@ enum TrustCommand: Command {
     let isAccepted = trust.standing == .accepted
     if !call.globals.json { show(trust, call.console) }
     if let obstacle = trust.obstacle { throw refusal(obstacle) }
+    if !isAccepted { try requireNewest(trust, at: path, call) }
     guard trust.signer != nil else {
       throw noOwnKey(try OwnKeys(host: try call.host()), trust, folder: isOtherStore ? path : nil)
     }
@@ -83,6 +84,20 @@ enum TrustCommand: Command {
       call.console.say(isAccepted ? "Already accepted." : "Accepted.")
     }
     return .done
+  }
+
+  /// Throws an error if the history has a policy that follows the one to accept.
+  private static func requireNewest(_ trust: Trust, at path: String, _ call: CommandCall) throws {
+    guard let repository = try Repository.find(store: path, git: call.git(in:)) else { return }
+    let names = ["HEAD"] + [try Remote.find(in: repository)?.fetched].compactMap(\.self)
+    let past = try PolicyHistoryReader(in: repository).steps(of: try names.compactMap(repository.git.commit))
+    do {
+      try trust.requireNewest(in: past)
+    } catch {
+      if case .policyNotTrusted(let reason) = error { throw refusal(reason) }
+      throw error
+    }
+    if let problem = past.problem { throw problem }
   }
 
   /// Adds files to the work tree that a clone has withheld until the policy was accepted.
@@ -107,13 +122,16 @@ enum TrustCommand: Command {
 
   /// Returns the error for a policy that cannot be accepted. The usual hint, to run `trust`, would not help here.
   static func refusal(_ reason: PolicyDistrust) -> CommandError {
-    let isAboutKey = if case .keyExchanged = reason { true } else { false }
+    let hint =
+      switch reason {
+      case .restored: reason.hint
+      case .keyExchanged:
+        "restore the file in `keys` from git; `keytree group refresh KEYFILE` imports a newer key"
+      default:
+        "restore `policy.json`, its signature and `keys` from git or a backup, or ask an admin you know"
+      }
     return .other(
-      .policyNotTrusted,
-      message: "the policy of the store is not trusted: \(reason.message)",
-      hint: isAboutKey
-        ? "restore the file in `keys` from git; `keytree group refresh KEYFILE` imports a newer key"
-        : "restore `policy.json`, its signature and `keys` from git or a backup, or ask an admin you know")
+      .policyNotTrusted, message: "the policy of the store is not trusted: \(reason.message)", hint: hint)
   }
 
   private static func noOwnKey(_ keys: OwnKeys, _ trust: Trust, folder: String?) -> CommandError {

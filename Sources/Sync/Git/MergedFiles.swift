@@ -25,6 +25,8 @@ package struct RefusedChange: Sendable, Equatable {
     case needed
     /// The policy cannot be read.
     case policy(PolicyError)
+    /// The policy is older than the accepted one, which follows it.
+    case restored(generation: Int, newer: Int)
     /// The key file is not the one that the policy names.
     case keyFile(KeyFileProblem)
   }

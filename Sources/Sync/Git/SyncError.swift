@@ -19,6 +19,8 @@ package enum SyncError: Error, Equatable, Sendable {
   case bothChanged([String])
   /// People or groups were changed on both sides.
   case policiesDiverged
+  /// The policy of the remote does not follow the accepted one; the reason, and the last commit that has changed it.
+  case untrustedPolicy(PolicyDistrust, commit: String)
   /// The local changes of people or groups cannot be reapplied, because the policy of the remote is not trusted.
   case cannotReapply(PolicyDistrust)
   /// Files differ from the last commit, and a merge would replace them.
@@ -49,4 +51,12 @@ package enum SyncError: Error, Equatable, Sendable {
   case tooBusy(attempts: Int)
   /// The merged lines do not fit into an index file.
   case indexRefused(file: String, ShardError)
+
+  /// True if nothing was merged because of the policies of both sides, of which the user may choose one.
+  package var isAboutPolicies: Bool {
+    switch self {
+    case .policiesDiverged, .untrustedPolicy: true
+    default: false
+    }
+  }
 }

@@ -43,11 +43,13 @@ package struct PolicyHistoryReader {
   /// Every user who can push can commit a published policy with another signature, even as an unrelated first commit.
   /// So all signatures of a policy are returned, and the reader of the result finds the valid one.
   ///
+  /// - Parameter commits: The commits whose history is read; nil for those of all branches and the reflog.
   /// - Throws: The errors of `Git.run`.
-  package func steps() throws -> HistoricalPolicies {
+  package func steps(of commits: [String]? = nil) throws -> HistoricalPolicies {
+    let start = commits ?? ["--all", "--reflog"]
     let output = try repository.git.run(
-      [
-        "rev-list", "--topo-order", "--reverse", "--all", "--reflog", "--full-history", "--",
+      ["rev-list", "--topo-order", "--reverse", "--full-history"] + start + [
+        "--",
         repository.prefix + StoreLayout.policy, repository.prefix + StoreLayout.policySignature,
         repository.prefix + StoreLayout.keys,
       ],
@@ -61,8 +63,9 @@ package struct PolicyHistoryReader {
       guard let places = byPolicy[name], let policy = try? Policy.parse(Array(bytes)) else { return }
       known[ContentDigest(of: Array(bytes))] = Entry(places: places, previous: policy.previous)
     }
+    let next = Dictionary(grouping: known.keys) { known[$0]?.previous }
     let reader = StepReader(self, known)
-    return HistoricalPolicies(count: known.count, failure: { reader.failure }) {
+    return HistoricalPolicies(count: known.count, next: { next[$0] ?? [] }, failure: { reader.failure }) {
       reader.step($0, version: $1)
     }
   }

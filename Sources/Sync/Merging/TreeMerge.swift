@@ -23,6 +23,8 @@ package struct TreeMerge {
   let judge: Keyring
   /// The side whose policy and key files are used if both sides have changed the policy; nil for neither.
   package var policySide: MergeSide?
+  /// The policy of the remote, if it is refused; only with our ``policySide``.
+  var refusedPolicy: RefusedChange?
 
   /// Creates a merge.
   ///
@@ -81,7 +83,7 @@ package struct TreeMerge {
   ///   `KeyringError` if a merged record cannot be signed; the errors of `Git.run`.
   package func files() throws -> MergedFiles {
     var result = MergedFiles()
-    result.refused = refusedFiles
+    result.refused = refusedFiles + [refusedPolicy].compactMap(\.self)
     try mergeItems(into: &result)
     try addEmptyShards(&result)
     try mergeConflictCopies(into: &result)

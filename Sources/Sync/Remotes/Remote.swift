@@ -13,7 +13,7 @@ package struct Remote: Sendable, Equatable {
   package let isConfigured: Bool
 
   /// The reference to the last commit that was fetched.
-  var fetched: String { "refs/keytree/fetched/\(name)/\(Self.short(reference))" }
+  package var fetched: String { "refs/keytree/fetched/\(name)/\(Self.short(reference))" }
   /// The reference to the last commit that was seen at the remote, to detect a rewritten history (threat T2).
   var seen: String { "refs/keytree/seen/\(name)/\(Self.short(reference))" }
   /// The remote-tracking reference of git.

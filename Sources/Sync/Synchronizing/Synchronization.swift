@@ -126,7 +126,7 @@ package struct Synchronization {
   ///   run is needed because the merge brought a new policy.
   /// - Throws: `KeyringError` with `busy` if another process synchronizes; `noRemote`; `anotherStore`; `rewritten` if
   ///   the remote has lost commits; `tooBusy` if others pushed first in every attempt; `foreignPolicy`;
-  ///   `policiesDiverged`; `cannotReapply`; `KeyringError.team` with `unreadableKey` if GnuPG cannot read the key of a
+  ///   `policiesDiverged`; `untrustedPolicy`; `cannotReapply`; `KeyringError.team` with `unreadableKey` if GnuPG cannot read the key of a
   ///   person, so that nothing can be merged or sent; and the errors of merging, git and the store. Steps that were completed
   ///   before an error are not reverted.
   package func run() throws -> Report {
@@ -338,12 +338,15 @@ package struct Synchronization {
       guard bases == [head] else { throw KeyringError.policyNotTrusted(.notPinned) }
       return try UnacceptedFiles(from: head, to: theirs, in: repository).files()
     }
-    func merge(_ judge: Keyring, policyOf side: MergeSide? = nil) throws -> MergedFiles {
+    func merge(
+      _ judge: Keyring, policyOf side: MergeSide? = nil, refusing policy: RefusedChange? = nil
+    ) throws -> MergedFiles {
       try judge.requireReadableKeys()
       var merge = try TreeMerge(
         bases: bases.isEmpty ? [marker.hash.emptyTree] : bases, ours: head, theirs: theirs, in: repository,
         keyring: keyring, judge: judge)
       merge.policySide = side
+      merge.refusedPolicy = policy
       return try merge.files()
     }
     let policies = PolicyHistoryReader(in: repository)
@@ -358,43 +361,74 @@ package struct Synchronization {
       case .theirs, .ours, .none: break
       }
     }
-    return try merge(try judge(of: theirs, since: bases.first))
-  }
-
-  /// Returns the keyring whose policy is used to verify the items of a commit: the policy of the commit if it follows
-  /// the accepted one.
-  private func judge(of commit: String, since base: String?) throws -> Keyring {
-    var hadPolicy = false
-    if let base {
-      let places = [base, commit].map { "\($0):\(repository.prefix)\(StoreLayout.policy)" }
-      let names = try ObjectReader(git: repository.git).names(of: places)
-      // If the remote has not changed the policy, the local one is used.
-      if let name = names[places[0]], name == names[places[1]] { return keyring }
-      hadPolicy = names[places[0]] != nil
-    }
-    let policies = PolicyHistoryReader(in: repository)
-    guard let step = try policies.step(at: commit) else {
+    guard let change = try policyChange(in: theirs, since: bases) else { return try merge(keyring) }
+    guard let step = try policies.step(at: theirs) else {
       // They have removed it or made it unreadable, which the merge refuses.
-      if hadPolicy { return keyring }
-      throw SyncError.foreignPolicy
+      if try !hasPolicy(bases) { throw SyncError.foreignPolicy }
+      return try merge(keyring)
     }
     guard let policy = try? Policy.parse(step.bytes), policy.keyring == keyring.policy.keyring else {
       throw SyncError.foreignPolicy
     }
+    do {
+      let judge = try judge(of: step, in: policies)
+      let past = try policies.steps(of: [theirs])
+      try judge.requireNewest(in: past)
+      if let problem = past.problem { throw problem }
+      return try merge(judge)
+    } catch KeyringError.policyNotTrusted(let reason) {
+      if try policyChange(in: head, since: bases) != nil { throw SyncError.policiesDiverged }
+      let ancestors = keyring.ancestors(in: try policies.steps())
+      guard ancestors.contains(where: { $0.digest == step.digest }) else {
+        throw SyncError.untrustedPolicy(reason, commit: change)
+      }
+      // This machine knows that the policy was replaced, so it takes that back for everyone.
+      let generations = (old: policy.generation, new: keyring.policy.generation)
+      return try merge(
+        keyring, policyOf: .ours,
+        refusing: RefusedChange(
+          path: StoreLayout.policy, reason: .restored(generation: generations.old, newer: generations.new)))
+    }
+  }
+
+  /// Returns the last commit after others that has changed the policy or its signature; nil if none has. The policy may be
+  /// the same as before.
+  private func policyChange(in commit: String, since bases: [String]) throws -> String? {
+    let paths = [StoreLayout.policy, StoreLayout.policySignature].map { repository.prefix + $0 }
+    let output = try repository.git.run(
+      ["rev-list", "--full-history", "--max-count=1", commit] + bases.map { "^\($0)" } + ["--"] + paths)
+    return String(decoding: output, as: UTF8.self).split(separator: "\n").first.map(String.init)
+  }
+
+  private func hasPolicy(_ commits: [String]) throws -> Bool {
+    let places = commits.map { "\($0):\(repository.prefix)\(StoreLayout.policy)" }
+    return try !ObjectReader(git: repository.git).names(of: places).isEmpty
+  }
+
+  /// Returns the keyring whose policy is used to verify the items of a commit: the policy of the commit, which follows the
+  /// accepted one.
+  ///
+  /// - Throws: `KeyringError.policyNotTrusted` if it does not.
+  private func judge(of step: PolicyStep, in policies: PolicyHistoryReader) throws -> Keyring {
     var problem: (any Error)?
     var past: HistoricalPolicies?
-    let judge: Keyring = try keyring.judge(of: step) {
-      do {
-        let steps = try policies.steps()
-        past = steps
-        return steps
-      } catch {
-        problem = error
-        return HistoricalPolicies([])
+    do {
+      let judge = try keyring.judge(of: step) {
+        do {
+          let steps = try policies.steps()
+          past = steps
+          return steps
+        } catch {
+          problem = error
+          return HistoricalPolicies([])
+        }
       }
+      if let problem = problem ?? past?.problem { throw problem }
+      return judge
+    } catch {
+      // Without the history, a policy seems not to follow the accepted one.
+      throw problem ?? past?.problem ?? error
     }
-    if let problem = problem ?? past?.problem { throw problem }
-    return judge
   }
 
   /// Throws an error if the merge would turn this store into another one, or remove files that are needed to read it.

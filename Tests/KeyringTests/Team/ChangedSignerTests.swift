@@ -161,7 +161,7 @@ import Testing
   }
 
   /// A subkey without flags can be used to encrypt, and needs no signature of its owner.
-  @Test func `a person whose encryption subkey somebody else has added first is told who has it`() throws {
+  @Test func `a person is told who has added their encryption subkey first`() throws {
     defer { room.remove() }
     let world = try TeamWorld([.alice, .dave, .carol])
     let carol = GnuPGKey.carol.fingerprint

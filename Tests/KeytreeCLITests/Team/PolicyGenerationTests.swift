@@ -70,13 +70,22 @@ import Testing
     #expect(try team.succeed(.bob, "group", "list").lines.count == 3)
   }
 
-  @Test func `a policy that somebody has restored is not signed again`() throws {
+  @Test func `a policy that was restored is not signed again, and the hint takes it back`() throws {
     try team.restorePolicy()
-    _ = team.run(.alice, ["sync"])
+    let store = try #require(team.worlds[.alice]).store
+    try GnuPGTool.run("git", ["-C", store, "pull", "-q", "--ff-only", "origin", "main"])
+    let synchronized = team.run(.alice, ["sync"])
+    #expect(synchronized.code == .policyNotTrusted, "\(synchronized.talk)")
     let before = try team.subjects(.alice)
     let trust = team.run(.alice, ["trust"], answers: ["y"])
-    #expect(trust.code == .done && trust.text.contains("OLDER"), "\(trust.text) \(trust.talk)")
-    #expect(!trust.talk.contains("Signed the policy again"))
+    #expect(trust.code == .policyNotTrusted && trust.text.contains("OLDER"), "\(trust.text) \(trust.talk)")
+    #expect(trust.talk.contains("`keytree git revert COMMIT`"), "\(trust.talk)")
     #expect(try team.subjects(.alice) == before)
+    for (name, value) in [("user.name", "A"), ("user.email", "a@example.org")] {
+      try GnuPGTool.run("git", ["-C", store, "config", name, value])
+    }
+    try team.succeed(.alice, "git", "revert", "--no-edit", "HEAD")
+    try team.succeed(.alice, "sync")
+    try team.succeed(.alice, "add", "c.example/me", input: "three")
   }
 }

@@ -1,0 +1,115 @@
+import CommandSupport
+import Encoding
+import Foundation
+import KeyringModel
+import TestSupport
+import Testing
+
+/// Tests what happens if a person who can push commits a policy that no admin wants.
+@Suite(.serialized, .slow) struct UntrustedPolicyTests {
+  private let team: TeamMachines
+
+  init() throws { team = try TeamMachines.ofThree() }
+
+  private func head(_ person: GnuPGKey) throws -> [UInt8] {
+    try GnuPGTool.run("git", ["-C", try #require(team.worlds[person]).store, "rev-parse", "HEAD"])
+  }
+
+  /// Removes Carol, and pushes the policy from before, with its valid signature.
+  private func restoreCarol() throws {
+    try team.succeed(.alice, "group", "remove", "default", GnuPGKey.carol.fingerprint.text, "--all")
+    try team.succeed(.alice, "sync")
+    try team.restorePolicy()
+  }
+
+  @Test
+  func `a machine that has not seen the removal of a person does not receive the policy from before again`()
+    throws
+  {
+    try restoreCarol()
+    let before = try head(.bob)
+    let refused = team.run(.bob, ["sync"])
+    #expect(refused.code == .policyNotTrusted, "\(refused.talk)")
+    #expect(refused.talk.contains("that was restored"), "\(refused.talk)")
+    #expect(try head(.bob) == before)
+    #expect(try team.succeed(.bob, "get", "a.example/me").text == "one")
+    // Alice's machine has accepted the removal.
+    let repaired = try team.succeed(.alice, "sync")
+    #expect(repaired.talk.contains("refused policy.json: generation 3 is older"), "\(repaired.talk)")
+    try team.succeed(.bob, "sync")
+    try team.succeed(.bob, "add", "b.example/me", input: "new")
+    let readers = try team.succeed(.bob, "who", "b.example/me").text
+    #expect(readers.contains("Bob") && !readers.contains("Carol"), "\(readers)")
+    try team.succeed(.bob, "sync")
+    #expect(team.run(.bob, ["verify"]).text.contains("generation 3 follows generation 4"))
+  }
+
+  @Test func `a new clone does not accept a policy that its history replaces`() throws {
+    try restoreCarol()
+    let world = try #require(team.worlds[.bob])
+    try FileManager.default.removeItem(atPath: world.store)
+    try FileManager.default.removeItem(atPath: "\(world.scratch.path)/.local/state/keytree")
+    let cloned = team.run(.bob, ["clone", team.hub, "--fingerprint", GnuPGKey.alice.fingerprint.text])
+    #expect(cloned.code == .policyNotTrusted && cloned.talk.contains("that was restored"), "\(cloned.talk)")
+    let trusted = team.run(.bob, ["trust", "--fingerprint", GnuPGKey.alice.fingerprint.text])
+    #expect(trusted.code == .policyNotTrusted, "\(trusted.talk)")
+    #expect(team.run(.bob, ["add", "b.example/me"], input: "new").code == .policyNotTrusted)
+    try team.succeed(.alice, "sync")
+    try team.succeed(.bob, "trust", "--fingerprint", GnuPGKey.alice.fingerprint.text)
+    #expect(try team.succeed(.bob, "get", "a.example/me").text == "one")
+  }
+
+  /// Edits of the policy that no admin has signed.
+  static let edits: [(name: String, make: @Sendable (inout Policy) throws -> Void)] = [
+    ("the same generation", { $0.groups["ops"] = [] }),
+    (
+      "the next generation",
+      { policy in
+        policy = try policy.successor(
+          by: [.create(group: "ops")], previous: ContentDigest(of: policy.encode()),
+          at: Timestamp(microseconds: 1))
+      }
+    ),
+    (
+      "a person without a key file",
+      { policy in
+        let dora = try #require(Fingerprint(String(repeating: "D", count: 40)))
+        policy = try policy.successor(
+          by: [
+            .add(dora, name: "Dora", role: .admin, key: ContentDigest(of: []), encryptTo: [dora]),
+            .join(dora, group: GroupName.default),
+          ], previous: ContentDigest(of: policy.encode()), at: Timestamp(microseconds: 1))
+      }
+    ),
+  ]
+
+  @Test(arguments: edits.indices)
+  func `a policy that no admin has signed stops only sync, and changes no item`(index: Int) throws {
+    let clone = "\(team.hub).clone"
+    try GnuPGTool.run("git", ["clone", "-q", team.hub, clone])
+    let file = URL(fileURLWithPath: "\(clone)/policy.json")
+    var policy = try Policy.parse(Array(try Data(contentsOf: file)))
+    try Self.edits[index].make(&policy)
+    try Data(policy.encode()).write(to: file)
+    let person = ["-c", "user.name=Eve", "-c", "user.email=eve@example.org"]
+    try GnuPGTool.run("git", ["-C", clone] + person + ["commit", "-q", "-a", "-m", "x"])
+    try GnuPGTool.run("git", ["-C", clone, "push", "-q", "origin", "main"])
+    let commit = String(
+      decoding: try GnuPGTool.run("git", ["-C", clone, "rev-parse", "HEAD"]).prefix(12), as: UTF8.self)
+    let before = try head(.bob)
+    for _ in 0..<2 {
+      let refused = team.run(.bob, ["sync"])
+      #expect(refused.code == .policyNotTrusted, "\(refused.talk)")
+      #expect(refused.talk.contains("nothing was merged: the policy of the remote"), "\(refused.talk)")
+      #expect(refused.talk.contains("`keytree git log -1 \(commit)`"), "\(refused.talk)")
+      #expect(!refused.talk.contains("not available"), "\(refused.talk)")
+      #expect(try head(.bob) == before)
+    }
+    #expect(try team.succeed(.bob, "get", "a.example/me").text == "one")
+    try team.succeed(.bob, "add", "b.example/me", input: "new")
+    let kept = team.run(.alice, ["sync", "--keep-policy"], answers: ["y"])
+    #expect(kept.code == .done, "\(kept.talk)")
+    for person in [GnuPGKey.bob, .alice, .carol] { try team.succeed(person, "sync") }
+    #expect(try team.succeed(.alice, "get", "b.example/me").text == "new")
+  }
+}
