@@ -9,18 +9,19 @@ package struct SimilarItems {
     for record in records {
       guard let account = SimilarAccount(record.itemClass, record.attributes) else { continue }
       for host in account.hosts {
-        for user in account.users { items[host, default: [:]][user, default: []].append((account, record)) }
+        for user in account.names { items[host, default: [:]][user, default: []].append((account, record)) }
       }
     }
   }
 
   /// Returns the items that may be for an account.
   func items(of account: SimilarAccount) -> [ItemRecord] {
-    account.hosts.flatMap { host -> [(account: SimilarAccount, record: ItemRecord)] in
+    (account.isUncertain ? Set(items.keys) : account.hosts).flatMap {
+      host -> [(account: SimilarAccount, record: ItemRecord)] in
       guard let users = items[host] else { return [] }
       // Any user may be meant if none is named.
-      return account.users.contains("")
-        ? users.values.flatMap(\.self) : (account.users + [""]).flatMap { users[$0] ?? [] }
+      return account.names.contains("")
+        ? users.values.flatMap(\.self) : (account.names + [""]).flatMap { users[$0] ?? [] }
     }.filter { $0.account.mayBeSame(as: account) }.map(\.record)
   }
 }

@@ -4,37 +4,65 @@ internal import Encoding
 ///
 /// Programs spell one host in several ways: a browser sends `xn--bcher-kva.example` and `2001:db8::1`, git and docker send
 /// what the user has typed, such as `bücher.example` and `2001:0DB8:0:0:0:0:0:1`. Percent escapes are decoded, names are
-/// compared in Unicode and lower case, and an address by its 16 bytes.
+/// compared in Unicode and lower case, and addresses by their bytes, in all forms that inet_aton(3) reads.
 package struct HostSpelling: Equatable, Sendable {
   /// The canonical form. The comparison of strings ignores how letters with accents are composed.
   package let text: String
-  /// Texts of which every spelling has at least one, in any case of its letters, unless the spelling has percent escapes.
+  /// Texts of which every spelling has at least one, in any case of its letters, unless the spelling has percent escapes or
+  /// characters that are ignored. The empty text if they have none in common.
   package let searchTexts: [String]
+  /// True if programs may map the name to another one (UTS 46): it has characters with other forms, such as wide letters.
+  package let isUncertain: Bool
 
   /// Creates the form of a host.
   ///
   /// - Parameter host: A host of ``HostName``: without brackets and port.
   package init(_ host: [UInt8]) {
-    let decoded = String(decoding: PercentEscapes.decode(host) ?? host, as: UTF8.self)
-    if let address = Self.address(decoded) {
-      text = address.map { String($0, radix: 16) }.joined(separator: ":")
-      searchTexts = [":"]
+    let decoded = Self.mapped(String(decoding: PercentEscapes.decode(host) ?? host, as: UTF8.self))
+    // A zone follows a percent sign (RFC 4007, 11).
+    if let address = Self.address(String(decoded.prefix { $0 != "%" })) {
+      let isIPv4 = address[..<5].allSatisfy { $0 == 0 } && address[5] == 0xffff
+      text =
+        isIPv4
+        ? Self.dotted(UInt32(address[6]) << 16 | UInt32(address[7]))
+        : address.map { String($0, radix: 16) }.joined(separator: ":")
+      searchTexts = [isIPv4 ? "" : ":"]
+      isUncertain = false
       return
     }
     let labels = decoded.split(omittingEmptySubsequences: false) { Self.dots.contains($0) }.map {
       Self.label($0)
     }
-    let name = labels.joined(separator: ".")
-    text = name.count > 1 && name.last == "." ? String(name.dropLast()) : name
+    var name = labels.joined(separator: ".")
+    if name.count > 1, name.last == "." { name.removeLast() }
+    if let number = Self.number(name) {
+      (text, searchTexts, isUncertain) = (Self.dotted(number), [""], false)
+      return
+    }
+    text = name
+    isUncertain = name.unicodeScalars.contains { !$0.isASCII && $0.properties.changesWhenNFKCCaseFolded }
     // A domain of the top level usually is a name in ASCII.
-    let plain = labels.filter { $0.count > 1 && $0.utf8.allSatisfy { $0 < 0x80 } }.max {
+    let plain = labels.filter { $0.count > 1 && $0.utf8.allSatisfy { $0 < 0x80 } && !$0.contains("ss") }.max {
       $0.count < $1.count
     }
     if text.utf8.allSatisfy({ $0 < 0x80 }) {
-      searchTexts = [text]
+      searchTexts = text.contains("ss") ? [plain ?? ""] : [text]
     } else {
       searchTexts = plain.map { [$0] } ?? [text, "xn--"]
     }
+  }
+
+  /// Maps the characters that IDNA 2003 and IDNA 2008 treat differently (UTS 46, 6), and removes those that both ignore.
+  private static func mapped(_ text: String) -> String {
+    var result = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars where !scalar.properties.isDefaultIgnorableCodePoint {
+      switch scalar {
+      case "\u{DF}", "\u{1E9E}": result.append(contentsOf: "ss".unicodeScalars)
+      case "\u{3C2}": result.append("\u{3C3}")
+      default: result.append(scalar)
+      }
+    }
+    return String(result)
   }
 
   /// The dot, and the characters that IDNA treats as one (RFC 3490, 3.1).
@@ -45,7 +73,7 @@ package struct HostSpelling: Equatable, Sendable {
   private static func label(_ label: Substring) -> String {
     let lower = label.lowercased()
     guard lower.hasPrefix("xn--") else { return lower }
-    return decoded(lower.utf8.dropFirst(4)).map { $0.lowercased() } ?? lower
+    return decoded(lower.utf8.dropFirst(4)).map { mapped($0.lowercased()) } ?? lower
   }
 
   /// Decodes a label in Punycode (RFC 3492, 6.2).
@@ -143,6 +171,37 @@ package struct HostSpelling: Equatable, Sendable {
     guard groups.count < 8 else { return nil }
     groups.insert(contentsOf: [UInt16](repeating: 0, count: 8 - groups.count), at: gap)
     return groups
+  }
+
+  /// Returns an IPv4 address in any form that inet_aton(3) reads: one to four numbers, each decimal, octal or hexadecimal,
+  /// of which the last one is for all remaining bytes; nil for any other text.
+  private static func number(_ text: String) -> UInt32? {
+    let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+    guard parts.count <= 4 else { return nil }
+    var address: UInt64 = 0
+    for (index, part) in parts.enumerated() {
+      guard let value = unsigned(part) else { return nil }
+      let count = index == parts.count - 1 ? 5 - parts.count : 1
+      guard value < 1 << (8 * UInt64(count)) else { return nil }
+      address |= value << UInt64(8 * (4 - index - count))
+    }
+    return UInt32(address)
+  }
+
+  private static func unsigned(_ text: Substring) -> UInt64? {
+    let (digits, radix): (Substring, Int) =
+      if text.hasPrefix("0x") {
+        (text.dropFirst(2), 16)
+      } else if text.hasPrefix("0") && text.utf8.count > 1 {
+        (text.dropFirst(), 8)
+      } else {
+        (text, 10)
+      }
+    return digits.first == "+" || digits.first == "-" ? nil : UInt64(digits, radix: radix)
+  }
+
+  private static func dotted(_ address: UInt32) -> String {
+    [24, 16, 8, 0].map { String(address >> UInt32($0) & 0xff) }.joined(separator: ".")
   }
 
   /// Returns the bytes of an IPv4 address, which may end an IPv6 address.
