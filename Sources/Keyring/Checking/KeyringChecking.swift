@@ -73,6 +73,18 @@ extension Keyring {
     return report
   }
 
+  /// Builds the index anew from the records. A clone has it as it was pushed, but it is not signed, so it may hide items.
+  ///
+  /// - Returns: True if it was different. A store that this user cannot change stays as it is.
+  /// - Throws: `KeyringError.busy`; `.shardRefused` when the lines of the items do not fit into a shard; or a file error.
+  package func rebuildIndex() throws(KeyringError) -> Bool {
+    if distrust != nil || !policy.isMember(trusted.signer) { return false }
+    guard let lock = try lockIfWritable() else { return false }
+    try Transaction.recover(in: tree, under: lock)
+    var repair = StoreRepair(keyring: self, quarantine: Quarantine.newFolder(at: host.clock()))
+    return try repair.rebuildIndex(try StoreSurvey(of: self), under: lock)
+  }
+
   /// Finishes interrupted changes. A change is moved to a quarantine folder if its record cannot be read, or if the
   /// store has changed since.
   ///

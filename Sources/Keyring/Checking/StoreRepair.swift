@@ -87,6 +87,27 @@ struct StoreRepair {
     return repairs
   }
 
+  /// Builds the index anew from the records, and changes nothing else.
+  ///
+  /// - Returns: True if it was different.
+  mutating func rebuildIndex(
+    _ survey: StoreSurvey, under lock: borrowing StoreLock
+  ) throws(KeyringError) -> Bool {
+    // Items that `check --repair` moves stay where they are.
+    let moved = try readRecords(survey) { _, _ in }.map(\.record)
+    records.removeAll(where: moved.contains)
+    var transaction = Transaction(in: keyring.tree)
+    do {
+      try rewriteShards(survey.shards, &transaction)
+    } catch {
+      transaction.abandon()
+      throw error
+    }
+    if transaction.isEmpty { return false }
+    try transaction.commit(under: lock, subject: "rebuild the index")
+    return true
+  }
+
   // MARK: Records
 
   /// Reads all records, verified or not. The index lists both, because nothing relies on it.

@@ -57,6 +57,18 @@ struct StoreSurvey: Sendable {
     }
   }
 
+  /// Lists only the items of the store, without those of this machine.
+  ///
+  /// - Throws: A file error when a folder cannot be read.
+  init(itemsOf keyring: Keyring) throws(KeyringError) {
+    isOpenToOthers = false
+    do throws(FileError) {
+      try surveyItems(keyring.tree, isLocal: false)
+    } catch {
+      throw .file(error)
+    }
+  }
+
   /// Lists only the items and the files of other programs in some containers, and the files of other programs outside of
   /// containers. The shards are listed only if there is such an item.
   ///

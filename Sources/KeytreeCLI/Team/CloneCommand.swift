@@ -67,8 +67,10 @@ enum CloneCommand: Command {
     }
     defer { call.explain(trust.engineStatistics) }
     do {
-      return try TrustCommand.decide(
+      let code = try TrustCommand.decide(
         trust, at: path, isOtherStore: other != nil, expected: expected, call)
+      try TrustCommand.rebuildIndex(at: path, call)
+      return code
     } catch TerminalError.cancelled, TerminalError.promptImpossible {
       throw notAccepted(other)
     }

@@ -49,6 +49,7 @@ enum TrustCommand: Command {
     defer { call.explain(trust.engineStatistics) }
     let code = try decide(trust, at: path, expected: expected, call)
     if let fetched { try reception.mergeAccepted(fetched) }
+    if trust.standing == .first { try rebuildIndex(at: path, call) }
     if try PolicyMerge.signPastDropped(call) {
       call.console.say("hint: `keytree sync` sends it.")
     }
@@ -98,6 +99,24 @@ enum TrustCommand: Command {
       throw error
     }
     if let problem = past.problem { throw problem }
+  }
+
+  /// Builds the index of a clone anew from the records, once its people are accepted, and commits it. It is not signed, so
+  /// that a person who can push could hide items in it.
+  static func rebuildIndex(at path: String, _ call: CommandCall) throws {
+    let host = try call.host()
+    guard try Keyring.open(at: path, host: host).rebuildIndex(),
+      let repository = try Repository.find(store: path, git: call.git(in:))
+    else { return }
+    let tree = try StoreFolder.open(path)
+    let committer = Committer(repository: repository, tree: tree, timeout: host.lockTimeout) {
+      Keyring.ownName(in: tree, host: host)
+    }
+    do {
+      _ = try committer.commitPending()
+    } catch {
+      throw NotCommittedError(error)
+    }
   }
 
   /// Adds files to the work tree that a clone has withheld until the policy was accepted.
