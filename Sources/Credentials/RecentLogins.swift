@@ -4,8 +4,9 @@ package import KeyringModel
 /// The account that was last used at each endpoint, on this machine.
 ///
 /// It is stored beside the pin and not in the store, because using a password does not change the store. There is one
-/// file for each combination of protocol, host and port. Its name is a digest, and its content is the id of an item. If
-/// the file cannot be read or written, the newest password is used instead.
+/// file for each combination of protocol, host and port. Its name is a digest, and its content names an item: by its id, and
+/// by the digest of its path, because another person can sign an item of another group that has the id. If the file cannot be
+/// read or written, the newest password is used instead.
 package struct RecentLogins: Sendable {
   private let base: String
   private let folder: String
@@ -20,23 +21,33 @@ package struct RecentLogins: Sendable {
     folder = "\(keyring.hex)/recent"
   }
 
-  /// Returns the item that was used last; nil if it is not known.
-  func item(at endpoint: Endpoint) -> ItemID? {
+  /// Returns the content of the file; nil if it cannot be read.
+  private func content(at endpoint: Endpoint) -> [UInt8]? {
     // The error does not matter: the item is then not known.
-    guard let tree = try? FileTree(at: base), let bytes = try? tree.read(file(endpoint), limit: 64) else {
-      return nil
-    }
-    return ItemID(hex: String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self))
+    guard let tree = try? FileTree(at: base) else { return nil }
+    return try? tree.read(file(endpoint), limit: 128)
+  }
+
+  /// Returns the one of some items that was used last; nil if it is not known.
+  private func used(of records: [ItemRecord], at endpoint: Endpoint) -> ItemRecord? {
+    guard let content = content(at: endpoint) else { return nil }
+    return records.first { Self.content($0) == content }
+  }
+
+  private static func content(_ record: ItemRecord) -> [UInt8] {
+    let place = ContentDigest(of: Array("\(record.group) \(record.path.text)".utf8))
+    return Array("\(record.id.hex) \(place.base64url)\n".utf8)
   }
 
   /// Records that an item was used last.
-  func remember(_ id: ItemID, at endpoint: Endpoint) {
-    guard item(at: endpoint) != id, let tree = try? FileTree(at: base) else { return }
+  func remember(_ record: ItemRecord, at endpoint: Endpoint) {
+    let content = Self.content(record)
+    guard self.content(at: endpoint) != content, let tree = try? FileTree(at: base) else { return }
     do {
       try tree.makeDirectory(folder)
       var random = SystemRandomNumberGenerator()
       let temporary = "\(folder)/.new-\(ItemID(using: &random).hex)"
-      try tree.replaceFile(file(endpoint), with: Array("\(id.hex)\n".utf8), temporary: temporary)
+      try tree.replaceFile(file(endpoint), with: content, temporary: temporary)
     } catch {
       // The error does not matter: passwords can still be read on a machine with a read-only disk.
     }
@@ -46,7 +57,7 @@ package struct RecentLogins: Sendable {
   ///
   /// - Throws: `ambiguous`.
   func requireOneGroup(of records: [ItemRecord], at endpoint: Endpoint) throws {
-    if let id = item(at: endpoint), records.contains(where: { $0.id == id }) { return }
+    if used(of: records, at: endpoint) != nil { return }
     try records.requireOneGroup()
   }
 
@@ -54,7 +65,7 @@ package struct RecentLogins: Sendable {
   /// path.
   func latest(of records: [ItemRecord], at endpoint: Endpoint) -> ItemRecord? {
     guard records.count > 1 else { return records.first }
-    if let id = item(at: endpoint), let known = records.first(where: { $0.id == id }) { return known }
+    if let known = used(of: records, at: endpoint) { return known }
     return records.min { left, right in
       left.secretModified == right.secretModified
         ? left.path.text < right.path.text : left.secretModified > right.secretModified

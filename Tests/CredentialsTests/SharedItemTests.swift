@@ -284,7 +284,7 @@ import Testing
   @Test func `an item that was stored from another machine is not replaced`() throws {
     try store.join(carol, "ops")
     let item = try add(.docker, "ops")
-    try FileTree(at: state).remove("\(store.open().policy.keyring.hex)/stored")
+    try FileTree(at: state).remove("\(store.open().policy.keyring.hex)/memory")
     #expect(throws: KeyringError.shared(.storedElsewhere(readers: 1), [item.reference])) {
       try store.open().requireReplaceable(item)
     }

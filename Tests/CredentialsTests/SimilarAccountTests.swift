@@ -188,6 +188,59 @@ import Testing
     #expect(try texts() == ["ops old"])
   }
 
+  /// Hosts that programs resolve to the same host: curl maps names as IDNA does, and inet_aton(3) reads numbers.
+  @Test(
+    arguments: [
+      ("127.0.0.1", "127.1"), ("127.0.0.1", "0x7f000001"), ("127.0.0.1", "2130706433"),
+      ("127.0.0.1", "0177.0.0.1"), ("127.0.0.1", "127.0x1"), ("127.0.0.1", "[::ffff:127.0.0.1]"),
+      ("127.0.0.1", "[::ffff:7f00:1]"), ("::ffff:10.0.0.1", "10.0.0.1"), ("0x0a000001", "10.0.0.1"),
+      ("::1", "[0:0::1]"), ("git.example", "\u{ff47}\u{ff49}\u{ff54}.example"),
+      ("git.example", "git.exam\u{ad}ple"), ("git.example", "git\u{200d}.example"),
+      ("git.example", "\u{24d6}it.example"), ("git.example", "git\u{3002}example"),
+      ("file.example", "\u{fb01}le.example"), ("127.0.0.1", "\u{ff11}27.0.0.1"),
+      ("stra\u{df}e.example", "strasse.example"), ("strasse.example", "stra\u{df}e.example"),
+      ("strasse.example", "xn--strae-oqa.example"),
+    ])
+  func `a host that programs resolve to that of a shared account is not stored for more readers`(
+    host: String, spelling: String
+  ) throws {
+    try add(.login(host, "deploy"))
+    #expect(throws: KeyringError.self) {
+      try store(.git("protocol=https\nhost=\(spelling)\nusername=deploy"))
+    }
+    #expect(try texts() == ["ops old"])
+  }
+
+  @Test(
+    arguments: [
+      "127.0.0.2", "127.2", "2130706434", "0x7f000002", "[::2]", "b\u{fc}cher.example",
+      "\u{43f}\u{440}\u{438}\u{43c}\u{435}\u{440}.\u{440}\u{444}", "256.0.0.1", "0x.example", "08.1",
+    ])
+  func `another address or another name in Unicode is stored beside a shared account`(host: String) throws {
+    for other in ["127.0.0.1", "::1", "strasse.example"] { try add(.login(other, "deploy")) }
+    try store(.git("protocol=https\nhost=\(host)\nusername=deploy"))
+    #expect(try texts().first == "default new")
+  }
+
+  @Test func `a host in letters with other forms is stored if no other group has the user name`() throws {
+    try add(.login("git.example", "deploy"))
+    try store(.git("protocol=https\nhost=\u{ff47}it.example\nusername=me"))
+    #expect(try texts() == ["default new", "ops old"])
+  }
+
+  /// Mallory of another group adds an item without an account.
+  @Test func `a person who is not in the group of a similar item gets the command that adds another one`()
+    throws
+  {
+    try add(.login("git.example", ""))
+    let item = NewItem.login("git.example", "bob")
+    #expect {
+      try store.open(as: bob).requireNewAccount(item)
+    } throws: { error in
+      if case KeyringError.shared(.similar, _) = error { true } else { false }
+    }
+  }
+
   @Test func `another spelling is stored if only the user can read new items`() throws {
     try add(.login("git.example", "deploy"))
     let request = Request.git("protocol=https\nhost=git.example\nusername=Deploy")

@@ -65,4 +65,21 @@ import Testing
   func `another account is imported beside one of another group`(url: String, user: String) throws {
     #expect(try importing(url, user) == ["default \(user)", "ops deploy"])
   }
+
+  @Test func `a login that another person has removed from a group is not imported for more readers`() throws
+  {
+    let item = try #require(try store.open().find(Query()).items.first)
+    try store.receiveRemoval(of: item)
+    for user in ["deploy", "DEPLOY"] { #expect(try importing("https://git.example/", user) == []) }
+    #expect(try importing("https://git.example/", "DEPLOY", isGroupGiven: true) == ["default DEPLOY"])
+  }
+
+  @Test func `nothing is imported while the index hides an item of another group`() throws {
+    let item = try #require(try store.open().find(Query()).items.first)
+    try store.put([], at: store.shardFile(item))
+    #expect(throws: KeyringError.itemDamaged(.path(item.path), .notInIndex)) {
+      try importing("https://git.example/", "deploy")
+    }
+    #expect(try importing("https://git.example/", "x", isGroupGiven: true) == ["default x"])
+  }
 }

@@ -169,6 +169,17 @@ enum KeyringErrors {
       .shared(.similar(.genericPassword, ["service": "x", name: .bytes([255])], group: "x"), [item]),
       .alreadyExists
     ),
+    (
+      .shared(
+        .removed(.internetPassword, ["server": "x", "account": .string(evil)], group: evil, from: evil),
+        [item]),
+      .alreadyExists
+    ),
+    (
+      .shared(
+        .removed(.genericPassword, ["service": "x", name: .bytes([255])], group: "x", from: evil), [item]),
+      .alreadyExists
+    ),
     (.shared(.plantedBy(person, name: evil), [item]), .alreadyExists),
     (.shared(.storedElsewhere(readers: 1), [item]), .alreadyExists),
     (.shared(.storedElsewhere(readers: 2), [item]), .alreadyExists),

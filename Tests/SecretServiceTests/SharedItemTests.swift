@@ -69,6 +69,12 @@ import Testing
       ["server": "git.example", "user": "Deploy"],
       ["server": "GIT.example.", "user": "deploy", "protocol": "http"],
       ["service": "https://git.example/", "username": "deploy"],
+      ["service": "git.example", "account": "deploy"],
+      ["service": "git:https://git.example", "account": "deploy"],
+      ["service": "gh:git.example", "username": "deploy"],
+      ["service": "git.example", "login": "deploy"],
+      ["host": "git.example", "user": "deploy"], ["hostname": "git.example:443", "username": "deploy"],
+      ["domain": "git.example", "nick": "Deploy"], ["uri": "https://git.example/", "name": "deploy"],
     ] as [ServiceAttributes])
   func `other attributes of a shared account are not stored for more readers`(attributes: ServiceAttributes)
     throws
@@ -80,5 +86,35 @@ import Testing
     try world.add(attributes, "on purpose", in: .group("team"))
     try world.add(["server": "git.example", "user": "other"], "new")
     #expect(try texts() == ["default new", "team old", "team on purpose"])
+  }
+
+  @Test func `attributes that several accounts have in common do not make them one`() throws {
+    try world.store.leave(EngineDouble.fingerprint(2), "team")
+    let schema = "org.gnome.keyring.NetworkPassword"
+    try world.add(
+      ["xdg:schema": schema, "server": "git.example", "protocol": "https", "user": "deploy"], "old",
+      in: .group("team"))
+    try world.add(
+      ["xdg:schema": schema, "server": "git.example", "protocol": "https", "user": "other"], "a")
+    try world.add(
+      ["xdg:schema": schema, "server": "other.example", "protocol": "https", "user": "deploy"], "b")
+    try world.add(["application": "mailer", "profile": "deploy"], "c")
+    #expect(try texts() == ["default a", "default b", "default c", "team old"])
+  }
+
+  @Test func `an item of a group that another person has removed is not stored for more readers`() throws {
+    try world.store.leave(EngineDouble.fingerprint(2), "team")
+    for attributes in [Self.login, ["application": "mailer", "profile": "work"]] {
+      try world.add(attributes, "old", in: .group("team"))
+      let item = try #require(try world.store.open().find(Query()).items.first)
+      try world.store.receiveRemoval(of: item)
+      for replace in [false, true] {
+        #expect(throws: SecretServiceError.self) { try world.add(attributes, "new", replace: replace) }
+      }
+      #expect(try texts() == [])
+    }
+    try world.add(Self.login, "on purpose", in: .group("team"))
+    try world.add(Self.login, "new", replace: true)
+    #expect(try texts() == ["team new"])
   }
 }

@@ -10,16 +10,18 @@ extension CommandCall {
   ///   - item: the item to store, in the default group.
   ///   - existing: the item with this name in the default group, if it exists.
   ///   - mayReplace: true if the secret of an existing item may be replaced.
-  ///   - index: the index to search.
+  ///   - keyring: the keyring to search.
   /// - Throws: `other` with `alreadyExists`, or with `ambiguous` if the secret of either item may be replaced;
-  ///   `KeyringError`.
+  ///   `KeyringError`, also if another person has removed or hidden an item of another group.
   func refuseOtherGroups(
-    _ item: NewItem, existing: ItemRecord?, mayReplace: Bool, in index: Index
+    _ item: NewItem, existing: ItemRecord?, mayReplace: Bool, in keyring: Keyring
   ) throws {
     // The existing item is reported by the caller.
     if existing != nil, !mayReplace { return }
-    let groups = try groups(ofItemsLike: item, in: index).filter { $0 != item.group }
-    guard let group = groups.first else { return }
+    let groups = try groups(ofItemsLike: item, in: keyring.index).filter { $0 != item.group }
+    guard let group = groups.first else {
+      return try keyring.requireNothingElsewhere(for: item, replacing: existing)
+    }
     let path = try item.path().text
     let others =
       (groups.count == 1 ? "group " : "groups ") + groups.map(ErrorReport.quote).joined(separator: ", ")

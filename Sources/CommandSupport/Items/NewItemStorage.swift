@@ -48,7 +48,7 @@ package struct NewItemStorage {
       ?? login?.fields.first { $0.field == given.field }
     // A field is in the group of its login, unless another group was given.
     if given.group == nil, login == nil {
-      try call.refuseOtherGroups(item, existing: existing, mayReplace: mayReplace, in: keyring.index)
+      try call.refuseOtherGroups(item, existing: existing, mayReplace: mayReplace, in: keyring)
     }
     try call.requireWritable(keyring, group: existing?.group ?? item.group)
     if let existing, !mayReplace { throw KeyringError.itemExists(existing.reference) }

@@ -31,8 +31,20 @@ extension ErrorReport {
         "the secret was not stored: \(name) may be for the same account, and not all members of group "
           + "\(Self.quote(group)) can read it",
         hint:
-          "`keytree set \(name) --secret` replaces its secret; `\(words)` adds another item, which the members of group "
+          "`keytree set \(name) --secret` replaces its secret, if you are in its group; `\(words)` adds another item, which the members of group "
           + "\(Self.quote(group)) can read", details: items.dropFirst().map { "  " + $0.text })
+    case .removed(let itemClass, let attributes, let group, let old):
+      let words = [old, group].map {
+        Self.addition(itemClass, attributes, $0, updates: true)
+          ?? "keytree add ITEM --update -g \($0.shellWord)"
+      }
+      self.init(
+        .alreadyExists,
+        "the secret was not stored: \(name) was in group \(Self.quote(old)) until another person removed it, and not all "
+          + "members of group \(Self.quote(group)) could read it",
+        hint:
+          "`\(words[0])` stores it for group \(Self.quote(old)); `\(words[1])` stores it for group "
+          + Self.quote(group), details: items.dropFirst().map { "  " + $0.text })
     case .plantedBy(let person, let signer):
       self.init(
         .alreadyExists,
@@ -61,8 +73,11 @@ extension ErrorReport {
   }
 
   /// Returns the command that adds an item with some attributes; nil if a command line cannot represent them.
-  private static func addition(_ itemClass: ItemClass, _ attributes: Attributes, _ group: String) -> String? {
+  private static func addition(
+    _ itemClass: ItemClass, _ attributes: Attributes, _ group: String, updates: Bool = false
+  ) -> String? {
     var words = ["keytree", "add"]
+    if updates { words.append("--update") }
     if itemClass == .genericPassword, attributes[.service] == nil { words.append("--class=generic") }
     for entry in attributes.entries {
       let text: String

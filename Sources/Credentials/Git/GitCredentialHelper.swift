@@ -89,7 +89,8 @@ package struct GitCredentialHelper {
     for _ in 0..<Self.attempts {
       do {
         let (record, isChanged) = try keep(wanted, credential, endpoint)
-        recent.remember(record.id, at: endpoint)
+        recent.remember(record, at: endpoint)
+        keyring.remember(used: record)
         return isChanged
       } catch let error as KeyringError where error.isAboutConcurrentChange {
         // Another process has stored, erased or moved the item concurrently. Try again.
@@ -114,7 +115,7 @@ package struct GitCredentialHelper {
       break
     }
     if let found = record, !isSame {
-      try keyring.requireReplaceable(found, isKnown: recent.item(at: endpoint) == found.id)
+      try keyring.requireReplaceable(found)
     } else if record == nil {
       try keyring.requireNewName(wanted.item)
     }
@@ -127,8 +128,20 @@ package struct GitCredentialHelper {
     if let record, isSame, !setsExpiry, newToken == nil { return (record, false) }
     let change = LoginChange(
       wanted: wanted, record: record, replacesSecret: !isSame, setsExpiry: setsExpiry, token: token,
-      newToken: newToken, removesToken: token != nil && credential.refreshToken == nil && !isSame)
+      newToken: newToken,
+      removesToken: try token.map { try credential.refreshToken == nil && !isSame && isRemovable($0) }
+        ?? false)
     return (try change.apply(to: keyring), true)
+  }
+
+  /// Returns true if no other person uses a refresh token. A new password does not prove that it is of no use to them.
+  private func isRemovable(_ token: ItemRecord) throws -> Bool {
+    do {
+      try keyring.requireRemovable([token])
+      return true
+    } catch KeyringError.shared {
+      return false
+    }
   }
 
   /// Returns the item that gets the secret if none has exactly the primary key of the login; nil for a new item.

@@ -85,6 +85,9 @@ public enum SharedItemConflict: Sendable, Equatable {
   /// An item of another group may be for the same account, in another spelling, and members of this group cannot read it.
   /// The values are the class, the attributes and the group of the item that was not stored.
   case similar(ItemClass, Attributes, group: String)
+  /// Another person has removed an item that may be for the same account from this group, and members of the other group
+  /// could not read it. The values are the class, the attributes and the group of the item that was not stored.
+  case removed(ItemClass, Attributes, group: String, from: String)
   /// This person has signed the item last. They could read the new secret only because the item is in its group.
   case plantedBy(Fingerprint, name: String)
   /// The current secret of the item was not stored from this machine, and so many of its readers could read the new

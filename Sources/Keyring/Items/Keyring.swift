@@ -15,8 +15,8 @@ public final class Keyring: Sendable {
   let host: HostContext
   /// The signatures that this machine has verified.
   let roots: VerifiedRoots
-  /// The secrets that this user has stored from this machine.
-  let ownSecrets: OwnSecrets
+  /// The facts about items that this machine remembers.
+  let memory: ItemMemory
   /// The decrypted secrets in memory; nil unless the host wants to keep them.
   let keptSecrets: KeptSecrets?
   /// The records that this process has verified; nil unless the host keeps secrets, so that the same items are read
@@ -46,7 +46,7 @@ public final class Keyring: Sendable {
     self.host = host
     self.policyBefore = policyBefore
     roots = VerifiedRoots(base: host.stateBase, keyring: trusted.policy.keyring, keys: trusted.keys)
-    ownSecrets = OwnSecrets(base: host.stateBase, keyring: trusted.policy.keyring)
+    memory = ItemMemory(base: host.stateBase, keyring: trusted.policy.keyring)
     index = Index(tree: tree, host: host)
     history = HistoryWriter(of: tree, host: host) { Keyring.ownName(in: tree, host: host) }
     let lifetime = host.secretLifetime

@@ -284,6 +284,17 @@ struct StagedItems {
     }
   }
 
+  /// The paths from which the transaction removes items, or at which it puts other items.
+  var endedPaths: [ItemPath] {
+    entries.sorted { $0.key < $1.key }.compactMap { place, entry in
+      guard entry.isChanged, !place.isLocal, let old = entry.base.record else { return nil }
+      // A record that cannot be read is not that of the new item.
+      let id = try? RecordFile(parsing: old).record.id
+      if case .new(let item, _) = entry.content, item.record.id == id { return nil }
+      return place.path
+    }
+  }
+
   /// Returns the shards of changed items, with their files.
   ///
   /// - Throws: `KeyringError.shardDamaged`, `.shardRefused` or `.attributesTooLarge`; `.itemDamaged` if a new version is

@@ -36,11 +36,17 @@ extension Keyring {
     let lock = try StoreLock(tree, timeout: host.lockTimeout)
     try Transaction.recover(in: tree, under: lock)
     guard try transactionCount() == count else { return nil }
+    var records: [String: [UInt8]] = [:]
     for path in newFiles.keys {
       let limit = max(StoreLayout.shardLimit, StoreLayout.sealedItemLimit)
-      guard isExpected(path, try files(tree.read(path, limit: limit))) else { return nil }
+      let bytes = try files(tree.read(path, limit: limit))
+      guard isExpected(path, bytes) else { return nil }
+      if path.hasSuffix(StoreLayout.recordExtension), StoreLayout.itemPath(ofFile: path) != nil {
+        records[path] = bytes
+      }
     }
     if newFiles.isEmpty { return count }
+    try remember(newFiles, replacing: records)
     var transaction = Transaction(in: tree)
     do {
       for (path, file) in newFiles.sorted(by: { $0.key < $1.key }) {

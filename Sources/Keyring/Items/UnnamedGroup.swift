@@ -8,7 +8,9 @@ package import KeyringModel
 ///   already, or if this user is not in the group of the item, nothing is stored.
 /// - A new item that may be for the account of another item, in another spelling, has no readers that the other lacks.
 /// - A person who cannot read new items does not become a reader of a secret by storing an item of the account first, also
-///   if this user has changed its attributes or readers since.
+///   if this user has changed its attributes or readers since, or knew an item that was removed or moved.
+/// - A secret does not get more readers because another person has removed the item of its account from a group, or hides
+///   it from the index.
 /// - An item is removed only if no other person can read it, and none could read a new item: after a rejected password, a
 ///   program removes the item, and stores the new password as a new item.
 extension Keyring {
@@ -40,28 +42,37 @@ extension Keyring {
   ///
   /// - Parameters:
   ///   - record: The item.
-  ///   - isKnown: True if the program has used the secret of this item on this machine with success.
   ///   - target: The group of new items of the program.
   /// - Throws: `KeyringError.team` with `notInGroup`; `.shared` with `plantedBy` if the last version is signed by a person
-  ///   who could read the new secret only because of it, and with `storedElsewhere` if such a person may have stored the
-  ///   secret, because this user has not done so from this machine; the errors of reading a record.
+  ///   who could read the new secret only because of it, with `storedElsewhere` if such a person may have stored the secret,
+  ///   and with `removed` if another person has removed an item of the account with fewer readers: unless this user has
+  ///   stored the secret from this machine, or a program has used it here with success; the errors of reading a record.
   package func requireReplaceable(
-    _ record: ItemRecord, isKnown: Bool = false, insteadOf target: String = GroupName.default
+    _ record: ItemRecord, insteadOf target: String = GroupName.default
   ) throws(KeyringError) {
     try requireMembership(of: record)
+    if record.isLocal || policy.groups.count == 1 { return }
     let readers = policy.groups[target] ?? []
     let others = (policy.groups[record.group] ?? []).filter { $0 != trusted.signer && !readers.contains($0) }
-    if others.isEmpty || isKnown || record.isLocal { return }
+    let item = NewItem(itemClass: record.itemClass, attributes: record.attributes, group: record.group)
+    if others.isEmpty { return try requireNotRemoved(item, replacing: record) }
     // Without a verified record, the change itself fails.
-    guard let verified = try verifiedRecords(of: [record]).first else { return }
+    guard let verified = try verifiedRecords(of: [record]).first, !memory.knows(verified.record) else {
+      return
+    }
     let signer = verified.signer
     guard !others.contains(signer) else {
       throw .shared(.plantedBy(signer, name: policy.people[signer]?.name ?? ""), [record.reference])
     }
     // The signer may only have changed the attributes or the readers of an item that another person has added.
-    guard ownSecrets.contains(verified.record) else {
-      throw .shared(.storedElsewhere(readers: others.count), [record.reference])
-    }
+    throw .shared(.storedElsewhere(readers: others.count), [record.reference])
+  }
+
+  /// Remembers that a program has used the secret of an item on this machine with success.
+  package func remember(used record: ItemRecord) {
+    if record.isLocal || policy.groups.count == 1 || memory.knows(record) { return }
+    // The error does not matter: the secret then counts as one that others have stored.
+    try? memory.add([.known(record)])
   }
 
   /// Checks that a program may add an item: that no item of another group has its name, and that no item with fewer
@@ -81,26 +92,52 @@ extension Keyring {
   /// Checks that no item of another group may be for the account of a new item, unless all readers of the new item can
   /// read that one, too.
   ///
-  /// - Throws: `KeyringError.team` with `notInGroup` if this user is not in the group of the only such item; `.shared` with
-  ///   `similar`; `.shardDamaged` if the index is damaged; the errors of `find(_:)`.
+  /// - Throws: `.shared` with `similar`; `.shardDamaged` if the index is damaged; the errors of `find(_:)` and of
+  ///   `requireNothingElsewhere(for:replacing:)`.
   package func requireNewAccount(_ item: NewItem) throws(KeyringError) {
     // Also if the index is damaged, a secret that only this user can read needs no search.
-    if policy.groups.count == 1 || item.isLocal || policy.groups[item.group] == [trusted.signer] { return }
-    guard let account = SimilarAccount(item.itemClass, item.attributes) else { return }
-    var others: [ItemRecord] = []
-    for query in account.queries {
+    guard canHaveOtherReaders(item) else { return }
+    for query in SimilarAccount(item.itemClass, item.attributes)?.queries ?? [] {
       let matches = try find(query)
-      others += matches.items.filter { record in
-        isElsewhere(record, for: item)
-          && SimilarAccount(record.itemClass, record.attributes)?.mayBeSame(as: account) == true
+      let others = matches.items.filter { isElsewhere($0, for: item) && isOfAccount($0, item) }
+      if !others.isEmpty {
+        throw .shared(.similar(item.itemClass, item.attributes, group: item.group), others.map(\.reference))
       }
-      if others.isEmpty, let problem = matches.problems.first {
+      if let problem = matches.problems.first {
         throw .shardDamaged(file: problem.file, matches.problems.map(\.problem))
       }
     }
-    guard let other = others.first else { return }
-    if others.count == 1 { try requireMembership(of: other) }
-    throw .shared(.similar(item.itemClass, item.attributes, group: item.group), others.map(\.reference))
+    try requireNothingElsewhere(for: item)
+  }
+
+  /// Returns true if the policy lets people read a new item who may not read an item of another group.
+  private func canHaveOtherReaders(_ item: NewItem) -> Bool {
+    policy.groups.count > 1 && !item.isLocal && policy.groups[item.group] != [trusted.signer]
+  }
+
+  /// Checks that the index hides no item of another group, and that no other person has removed an item of an account from a
+  /// group with fewer readers.
+  ///
+  /// - Parameters:
+  ///   - item: The new item, or the new content of an item.
+  ///   - record: The item whose secret is replaced; nil for a new item.
+  /// - Throws: `.shared` with `removed`; `.itemDamaged` with `notInIndex`; a file error.
+  package func requireNothingElsewhere(
+    for item: NewItem, replacing record: ItemRecord? = nil
+  ) throws(KeyringError) {
+    guard canHaveOtherReaders(item) else { return }
+    try requireCompleteIndex(for: item.group)
+    try requireNotRemoved(item, replacing: record)
+  }
+
+  private func requireNotRemoved(_ item: NewItem, replacing record: ItemRecord?) throws(KeyringError) {
+    guard canHaveOtherReaders(item) else { return }
+    let removed = try removedItems(besides: item.group).filter { isOfAccount($0, item) }
+    guard let other = removed.first else { return }
+    if let record, try verifiedRecords(of: [record]).contains(where: { memory.knows($0.record) }) { return }
+    throw .shared(
+      .removed(item.itemClass, item.attributes, group: item.group, from: other.group),
+      removed.map(\.reference))
   }
 
   /// Returns true if an item is in another group than a new one, and not all readers of the new one can read it; false for
@@ -119,8 +156,7 @@ extension Keyring {
   /// Returns the items that have the name of a new item and are in another group; none for an item that stays on this
   /// machine, which has no other readers.
   ///
-  /// - Throws: `KeyringError.shardDamaged` if the index is damaged, `.itemDamaged` with `notInIndex` for an item that the
-  ///   index hides; the errors of `find(_:)`.
+  /// - Throws: `KeyringError.shardDamaged` if the index is damaged; the errors of `find(_:)`.
   package func items(ofOtherGroupsLike item: NewItem) throws(KeyringError) -> [ItemRecord] {
     if policy.groups.count == 1 || item.isLocal { return [] }
     let key = try item.primaryKey()
@@ -128,29 +164,9 @@ extension Keyring {
     let others = ItemsWithName.items(matches.items, like: key).filter {
       !$0.group.hasSameBytes(as: item.group)
     }
-    if !others.isEmpty { return others }
-    if let problem = matches.problems.first {
+    if others.isEmpty, let problem = matches.problems.first {
       throw .shardDamaged(file: problem.file, matches.problems.map(\.problem))
     }
-    try requireNothingHidden(item)
-    return []
-  }
-
-  /// Checks that the records of other groups contain no item with the primary key of a new one. The index is not signed,
-  /// so a person who can push could remove a line from it.
-  private func requireNothingHidden(_ item: NewItem) throws(KeyringError) {
-    var plain = item.attributes
-    // An item that was added by hand often has none of these.
-    for name in [AttributeName.protocol, .port, .path, .authenticationType, .securityDomain] {
-      plain[name] = nil
-    }
-    for group in policy.groups.keys.sorted() where group != item.group {
-      for attributes in [item.attributes, plain] {
-        let path = ItemPath(PrimaryKey(itemClass: item.itemClass, attributes: attributes, group: group))
-        if try Keyring.isThere(StoreLayout.recordFile(path, isLocal: false), in: tree) {
-          throw .itemDamaged(.path(path), .notInIndex)
-        }
-      }
-    }
+    return others
   }
 }

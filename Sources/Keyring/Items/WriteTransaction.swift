@@ -103,7 +103,7 @@ public struct WriteTransaction: ~Copyable {
       ? PreparedItem(record: new, message: try items.readableMessage(at: place))
       : try ItemEncryptor(keyring: keyring).prepare(new, secret: try items.secret(at: place))
     // At a new path, the secret stays that of this user.
-    item.isOwnSecret = new.path != old.path && keyring.ownSecrets.contains(old)
+    item.isOwnSecret = new.path != old.path && keyring.memory.knows(old)
     return try replace(old, at: place, with: item)
   }
 
@@ -371,12 +371,19 @@ public struct WriteTransaction: ~Copyable {
       throw error
     }
     do {
-      try transaction.commit(under: lock, subject: words ?? subject.text)
+      // This comes first: an item that was removed and comes back is not that of this user any more.
+      try keyring.remember(ended: items.endedPaths)
     } catch {
-      if case .unfinished = error { keyring.ownSecrets.remember(items.ownSecrets) }
+      transaction.abandon()
       throw error
     }
-    keyring.ownSecrets.remember(items.ownSecrets)
+    do {
+      try transaction.commit(under: lock, subject: words ?? subject.text)
+    } catch {
+      if case .unfinished = error { keyring.remember(stored: items.ownSecrets) }
+      throw error
+    }
+    keyring.remember(stored: items.ownSecrets)
   }
 
   private borrowing func stage(in transaction: inout Transaction) throws(KeyringError) {

@@ -87,10 +87,12 @@ struct ImportRun {
     return try merge.plan(draft)
   }
 
+  /// Returns the items of the store, and those that others have removed from groups with fewer readers.
   private func otherItems() throws -> (names: ItemsWithName, similar: SimilarItems) {
+    try keyring.requireCompleteIndex(for: group)
     var all = Query()
     all.includesFields = true
-    let items = try keyring.index.find(all).items
+    let items = try keyring.index.find(all).items + keyring.removedItems(besides: group)
     return (ItemsWithName(items), SimilarItems(items))
   }
 

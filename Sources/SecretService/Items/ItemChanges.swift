@@ -61,9 +61,11 @@ struct ItemChanges {
         }
         let equal = try search.items(equalTo: new.attributes, in: group)
         if replace, let old = Self.replaceable(by: new, equal) {
+          if isUsual { try keyring.requireReplaceable(old, insteadOf: group) }
           return try update(old, label: new.label, new.secret, new.contentType, in: &changes)
         }
         var item = Self.item(new, group)
+        item.attributes[.account] = .string(ItemForm.account(of: new.attributes))
         if isUsual, equal.isEmpty { try keyring.requireNewAccount(item) }
         item.attributes[.account] = try freeAccount(
           for: item, new.attributes, equal: equal.count, in: &changes)

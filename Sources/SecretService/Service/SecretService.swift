@@ -388,6 +388,10 @@ extension SecretServiceError {
         .failed,
         "Another group may have an item for this account, which fewer people can read. Name a collection.",
         cause: error)
+    case KeyringError.shared(.removed, _):
+      self.init(
+        .failed,
+        "Another person has removed the item of this account from a group. Name a collection.", cause: error)
     case KeyringError.shared:
       self.init(
         .failed, "Another group has an item with these attributes. Name its collection.", cause: error)

@@ -2,7 +2,9 @@ import Arguments
 import CommandSupport
 import Foundation
 import Keyring
+import KeyringModel
 import Personalities
+import Secrets
 import TestSupport
 import Testing
 
@@ -93,5 +95,51 @@ import Testing
     #expect(world.run(Array(try shellWords(command).dropFirst())).code == .done)
     let status = request.run(in: world)
     #expect(!status.talk.contains("items match"))
+  }
+
+  @Test(arguments: [["add"], ["add", "--update"], ["generate"]] as [[Word]])
+  func `a command without a group does not store an account for more readers that others have removed`(
+    command: [Word]
+  ) throws {
+    let store = try #require(world.standIn)
+    #expect(world.run("add", "git.example/deploy", "-g", "ops", input: [1]).code == .done)
+    let item = try #require(try store.open().find(Query()).items.first)
+    try store.receiveRemoval(of: item)
+    let words = command + ["git.example/deploy"]
+    let refused = world.run(words, input: Array("new".utf8))
+    #expect(refused.code == .alreadyExists, "\(refused.diagnosticsText)")
+    #expect(
+      refused.diagnosticsText.contains("was in group \"ops\" until another person removed it"),
+      "\(refused.diagnosticsText)")
+    let hint = try #require(
+      refused.diagnosticsText.split(separator: "`").filter { $0.hasPrefix("keytree add ") }.last)
+    #expect(hint.hasSuffix("--group=default"))
+    #expect(world.run(Array(try shellWords(hint).dropFirst()), input: Array("own".utf8)).code == .done)
+    #expect(world.run("add", "--update", "git.example/deploy", input: Array("new".utf8)).code == .done)
+    #expect(world.run("get", "git.example/deploy").text == "new")
+  }
+
+  @Test func `add does not replace what others have added instead of the removed item of a group`() throws {
+    let store = try #require(world.standIn)
+    #expect(world.run("add", "git.example/deploy", "-g", "ops", input: [1]).code == .done)
+    let item = try #require(try store.open().find(Query()).items.first)
+    try store.receiveRemoval(of: item)
+    var planted = NewItem.login("git.example", "deploy")
+    planted.group = "default"
+    try store.open(as: EngineDouble.fingerprint(2)).add(planted, secret: SecretBytes(text: "wrong"))
+    let words: [Word] = ["add", "--update", "git.example/deploy"]
+    #expect(world.run(words, input: Array("new".utf8)).code == .alreadyExists)
+    #expect(world.run(words + ["-g", "default"], input: Array("new".utf8)).code == .done)
+  }
+
+  @Test func `add stores nothing while the index hides an item of another group`() throws {
+    let store = try #require(world.standIn)
+    #expect(world.run("add", "git.example/deploy", "-g", "ops", input: [1]).code == .done)
+    let item = try #require(try store.open().find(Query()).items.first)
+    try store.put([], at: store.shardFile(item))
+    let refused = world.run("add", "git.example/deploy", input: Array("new".utf8))
+    #expect(refused.code == .damaged)
+    #expect(refused.diagnosticsText.contains("`keytree check --repair`"), "\(refused.diagnosticsText)")
+    #expect(world.run("add", "git.example/deploy", "-g", "default", input: Array("new".utf8)).code == .done)
   }
 }
