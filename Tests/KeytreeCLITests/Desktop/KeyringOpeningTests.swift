@@ -1,10 +1,10 @@
 import CommandSupport
-import Terminal
 import Keyring
 import KeyringModel
 import Personalities
 import Sync
 import Synchronization
+import Terminal
 import TestSupport
 import Testing
 
