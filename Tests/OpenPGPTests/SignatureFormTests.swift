@@ -1,3 +1,4 @@
+import Foundation
 import KeyringModel
 import TestSupport
 import Testing
@@ -65,5 +66,27 @@ import Testing
     let onePass = Packets.new(4, [3, 0] + algorithms + Self.issuer.dropFirst(2) + [1])
     let message = onePass + Packets.new(11, [98, 0, 0, 0, 0, 0, 1]) + form.bytes
     #expect(try engine.verifyMessages([message, message]).allSatisfy { $0?.status != .good })
+  }
+
+  /// Damaged parts of an armored signature: what follows the first line, and what precedes the last one.
+  static let armors: [(start: String, end: String)] = [
+    ("\n\n", "\n"), ("\n\n", "\n=AAAA\n"), ("\n\n", "\n=A\n"), ("\n\n=\n", "\n"), (" x\n\n", "\n"),
+    ("\nComment: x\n\n", "\n=====\n"),
+  ]
+
+  @Test(arguments: armors)
+  func `a forged signature with damaged armor is bad, and no failure of gpg`(
+    _ armor: (start: String, end: String)
+  )
+    throws
+  {
+    let engine = Engine(try GnuPGHome(), people: [.alice])
+    for (_, bytes) in Self.forms {
+      let text =
+        "-----BEGIN PGP SIGNATURE-----\(armor.start)\(Data(bytes).base64EncodedString())\(armor.end)"
+        + "-----END PGP SIGNATURE-----\n"
+      let facts = try engine.verifyDetached(signature: Array(text.utf8), of: [1])
+      #expect(facts.allSatisfy { $0.status != .good })
+    }
   }
 }

@@ -1,3 +1,4 @@
+internal import Encoding
 internal import CGPGME
 package import KeyringModel
 
@@ -55,7 +56,8 @@ extension Engine {
     // gpg signs the beginning of a content that it cannot read to its end.
     try context.report.requireSuccess()
     let signature = output.bytes()
-    guard form == .message || SignaturePackets.versions(in: signature)?.count == 1 else {
+    guard form == .message || SignaturePackets.versions(in: Armor.binary(signature, .signature))?.count == 1
+    else {
       throw .incomplete(detail: "it did not write the whole signature")
     }
     return context.isSigned(by: signer, table: session.home.table) ? signature : nil

@@ -1,3 +1,4 @@
+internal import Encoding
 internal import CGPGME
 internal import FileSystem
 internal import Glibc
@@ -34,7 +35,9 @@ extension Engine {
   package func verifyDetached(
     signature: [UInt8], of bytes: [UInt8]
   ) throws(EngineError) -> [SignatureFact] {
-    // gpg gets only signatures of the form about which it always has a verdict.
+    // gpg gets only signatures of the form about which it always has a verdict, without their armor: it says nothing about
+    // one whose armor is damaged.
+    let signature = Armor.binary(signature, .signature)
     guard let versions = SignaturePackets.versions(in: signature), try canVerify(versions) else {
       try requireAllKeys()
       return []

@@ -6,10 +6,9 @@ internal import KeyringModel
 enum SignaturePackets {
   /// Returns the versions of the signatures in a detached signature.
   ///
-  /// - Parameter bytes: The signature, armored or binary.
+  /// - Parameter binary: The signature without armor.
   /// - Returns: nil if it contains anything but signatures of that form, or nothing.
-  static func versions(in bytes: [UInt8]) -> [UInt8]? {
-    let binary = Armor.binary(bytes, .signature)
+  static func versions(in binary: [UInt8]) -> [UInt8]? {
     guard let packets = packets(of: binary), !packets.isEmpty,
       packets.allSatisfy({ isSignature($0, in: binary) })
     else { return nil }
