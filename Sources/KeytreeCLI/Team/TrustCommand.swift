@@ -47,7 +47,7 @@ enum TrustCommand: Command {
       throw error
     }
     defer { call.explain(trust.engineStatistics) }
-    let code = try decide(trust, at: path, expected: expected, call)
+    let code = try decide(trust, at: path, isFetched: fetched != nil, expected: expected, call)
     if let fetched { try reception.mergeAccepted(fetched) }
     if trust.standing == .first { try rebuildIndex(at: path, call) }
     if try PolicyMerge.signPastDropped(call) {
@@ -61,13 +61,15 @@ enum TrustCommand: Command {
   /// - Parameters:
   ///   - path: the folder of the store.
   ///   - isOtherStore: true if commands use another store without `--store`.
+  ///   - isFetched: true if the policy is that of the remote, which is not merged yet.
   static func decide(
-    _ trust: Trust, at path: String, isOtherStore: Bool = false, expected: Fingerprint?, _ call: CommandCall
+    _ trust: Trust, at path: String, isOtherStore: Bool = false, isFetched: Bool = false,
+    expected: Fingerprint?, _ call: CommandCall
   ) throws -> ExitCode {
     let isAccepted = trust.standing == .accepted
     if !call.globals.json { show(trust, call.console) }
     if let obstacle = trust.obstacle { throw refusal(obstacle) }
-    if !isAccepted { try requireNewest(trust, at: path, call) }
+    if !isAccepted { try requireNewest(trust, at: path, isFetched: isFetched, call) }
     guard trust.signer != nil else {
       throw noOwnKey(try OwnKeys(host: try call.host()), trust, folder: isOtherStore ? path : nil)
     }
@@ -88,9 +90,11 @@ enum TrustCommand: Command {
   }
 
   /// Throws an error if the history has a policy that follows the one to accept.
-  private static func requireNewest(_ trust: Trust, at path: String, _ call: CommandCall) throws {
+  private static func requireNewest(
+    _ trust: Trust, at path: String, isFetched: Bool, _ call: CommandCall
+  ) throws {
     guard let repository = try Repository.find(store: path, git: call.git(in:)) else { return }
-    let names = ["HEAD"] + [try Remote.find(in: repository)?.fetched].compactMap(\.self)
+    let names = [isFetched ? try Remote.find(in: repository)?.fetched : "HEAD"].compactMap(\.self)
     let past = try PolicyHistoryReader(in: repository).steps(of: try names.compactMap(repository.git.commit))
     do {
       try trust.requireNewest(in: past)
