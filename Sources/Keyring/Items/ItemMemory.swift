@@ -7,7 +7,7 @@ internal import KeyringModel
 /// anew, and the id and the revision of an item are public, so that another person can sign an item that has them. The
 /// removal of an item is not signed at all.
 ///
-/// They are stored in `<state>/<keyring>/memory`, one fact in each line, and later lines go before earlier ones:
+/// They are stored in `<state>/<keyring>/memory`, one fact in each line, and later lines override earlier ones:
 ///
 /// - `known <place> <revision> <group>`: this user has stored the secret from this machine, or a program has used it here
 ///   with success.

@@ -362,20 +362,33 @@ package struct Synchronization {
       }
     }
     guard let change = try policyChange(in: theirs, since: bases) else { return try merge(keyring) }
+    let past = try policies.steps(of: [theirs])
+    func requireNewest(_ judge: Keyring) throws {
+      try judge.requireNewest(in: past)
+      if let problem = past.problem { throw problem }
+    }
+    // What is merged under the policy of this machine must not be older than the history of the remote.
+    func mergeOwnPolicy(_ side: MergeSide? = nil, refusing policy: RefusedChange? = nil) throws -> MergedFiles
+    {
+      do {
+        try requireNewest(keyring)
+      } catch KeyringError.policyNotTrusted(let reason) {
+        throw SyncError.untrustedPolicy(reason, commit: change)
+      }
+      return try merge(keyring, policyOf: side, refusing: policy)
+    }
     guard let step = try policies.step(at: theirs) else {
       // They have removed it or made it unreadable, which the merge refuses.
       if try !hasPolicy(bases) { throw SyncError.foreignPolicy }
-      return try merge(keyring)
+      return try mergeOwnPolicy()
     }
     guard let policy = try? Policy.parse(step.bytes), policy.keyring == keyring.policy.keyring else {
       throw SyncError.foreignPolicy
     }
+    let judge: Keyring
     do {
-      let judge = try judge(of: step, in: policies)
-      let past = try policies.steps(of: [theirs])
-      try judge.requireNewest(in: past)
-      if let problem = past.problem { throw problem }
-      return try merge(judge)
+      judge = try self.judge(of: step, in: policies)
+      try requireNewest(judge)
     } catch KeyringError.policyNotTrusted(let reason) {
       if try policyChange(in: head, since: bases) != nil { throw SyncError.policiesDiverged }
       let ancestors = keyring.ancestors(in: try policies.steps())
@@ -384,11 +397,12 @@ package struct Synchronization {
       }
       // This machine knows that the policy was replaced, so it takes that back for everyone.
       let generations = (old: policy.generation, new: keyring.policy.generation)
-      return try merge(
-        keyring, policyOf: .ours,
+      return try mergeOwnPolicy(
+        .ours,
         refusing: RefusedChange(
           path: StoreLayout.policy, reason: .restored(generation: generations.old, newer: generations.new)))
     }
+    return try merge(judge)
   }
 
   /// Returns the last commit after others that has changed the policy or its signature; nil if none has. The policy may be

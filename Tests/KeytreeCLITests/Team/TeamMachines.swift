@@ -87,16 +87,35 @@ final class TeamMachines {
     return team
   }
 
-  /// Restores the policy before the last one in the remote, as anybody who can push can do.
-  func restorePolicy() throws {
-    let clone = "\(hub).clone"
-    try GnuPGTool.run("git", ["clone", "-q", hub, clone])
+  /// Restores an earlier policy in the remote, as every person who can push can do.
+  ///
+  /// - Parameter distance: The number of changes of the policy since.
+  func restorePolicy(_ distance: Int = 1) throws {
+    let clone = try makeClone()
     let commits = try GnuPGTool.run("git", ["-C", clone, "log", "--format=%H", "--", "policy.json"])
-    let old = try #require(String(decoding: commits, as: UTF8.self).split(separator: "\n").dropFirst().first)
+    let old = try #require(
+      String(decoding: commits, as: UTF8.self).split(separator: "\n").dropFirst(distance).first)
     try GnuPGTool.run(
       "git", ["-C", clone, "checkout", "-q", String(old), "--", "policy.json", "policy.json.asc"])
-    try GnuPGTool.run(
-      "git", ["-C", clone, "-c", "user.name=C", "-c", "user.email=c@example.org", "commit", "-q", "-m", "x"])
+    try commit(in: clone)
+  }
+
+  /// Pushes the content of a file, as every person who can push can do.
+  func push(_ content: String, to path: String) throws {
+    let clone = try makeClone()
+    try Data(content.utf8).write(to: URL(fileURLWithPath: "\(clone)/\(path)"))
+    try commit(in: clone)
+  }
+
+  private func makeClone() throws -> String {
+    let clone = "\(hub).clone"
+    try GnuPGTool.run("git", ["clone", "-q", hub, clone])
+    return clone
+  }
+
+  private func commit(in clone: String) throws {
+    let person = ["-c", "user.name=C", "-c", "user.email=c@example.org"]
+    try GnuPGTool.run("git", ["-C", clone] + person + ["commit", "-q", "-a", "-m", "x"])
     try GnuPGTool.run("git", ["-C", clone, "push", "-q", "origin", "main"])
   }
 }

@@ -44,6 +44,25 @@ import Testing
     #expect(team.run(.bob, ["verify"]).text.contains("generation 3 follows generation 4"))
   }
 
+  /// What a person pushes in place of the newest policy: the policy some changes before it, or a file that is no policy.
+  @Test(arguments: [2, nil])
+  func `a machine between the two policies does not take its own one for the newest`(distance: Int?) throws {
+    try team.succeed(.alice, "group", "create", "ops")
+    for person in [GnuPGKey.alice, .bob] { try team.succeed(person, "sync") }
+    try team.succeed(.alice, "group", "remove", "default", GnuPGKey.carol.fingerprint.text, "--all")
+    try team.succeed(.alice, "sync")
+    if let distance { try team.restorePolicy(distance) } else { try team.push("x", to: "policy.json") }
+    let before = try head(.bob)
+    let refused = team.run(.bob, ["sync"])
+    #expect(refused.code == .policyNotTrusted, "\(refused.talk)")
+    #expect(refused.talk.contains("its history has generation 5"), "\(refused.talk)")
+    #expect(try head(.bob) == before)
+    try team.succeed(.alice, "sync")
+    try team.succeed(.bob, "sync")
+    let members = try team.succeed(.bob, "group", "show", "default").text
+    #expect(members.contains("Bob") && !members.contains("Carol"), "\(members)")
+  }
+
   @Test func `a new clone does not accept a policy that its history replaces`() throws {
     try restoreCarol()
     let world = try #require(team.worlds[.bob])
