@@ -163,9 +163,6 @@ extension PolicyDistrust {
     }
   }
 
-  private static let takeBackHint =
-    "`keytree git log -- policy.json` shows who restored it, and `keytree git revert COMMIT` takes that back"
-
   /// The hint for the user.
   package var hint: String {
     switch self {
@@ -178,8 +175,8 @@ extension PolicyDistrust {
     case .keyMissing, .keyExchanged, .keyChanged:
       "`keytree check --repair` restores the file if this machine or the history has it; otherwise restore it from a "
         + "backup"
-    case .restored: Self.takeBackHint
-    case .changed(let generation, let pinned) where generation < pinned: Self.takeBackHint
+    case .restored:
+      "`keytree git log -- policy.json` shows who restored it, and `keytree git revert COMMIT` takes that back"
     case .unreadable, .unsigned: "restore `policy.json` and `policy.json.asc` from git or a backup"
     default: "`keytree trust` shows who can read the store and asks you to compare the fingerprints"
     }
