@@ -88,7 +88,7 @@ extension ErrorReport {
         "nothing was merged: the policy of the remote is not trusted: \(reason.message)",
         hint: "`keytree git log -1 \(commit.prefix(12))` shows who committed it; "
           + (reason.isRestored
-            ? "a member whose machine has accepted the newer policy takes it back with `keytree sync`"
+            ? "ask the admins which policy is theirs"
             : "`keytree trust` shows it and asks whether to accept it, and an admin drops it with "
               + "`keytree sync --keep-policy`"))
     case .cannotReapply(let reason):

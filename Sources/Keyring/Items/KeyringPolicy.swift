@@ -73,21 +73,31 @@ extension Keyring {
       )
       .followed(from: trusted, to: last)
     }
-    return Keyring(
+    return try with(link)
+  }
+
+  /// Returns the keyring with the last policy that follows that of this keyring in the history of a commit, which has the
+  /// policy of this keyring or an earlier one.
+  ///
+  /// - Parameter past: The policies in the history of the commit.
+  /// - Returns: The keyring, and its policy with signature and key files; this keyring and nil if no policy follows.
+  /// - Throws: `KeyringError.policyNotTrusted` with `restored` if two policies follow the same one; `.engine`.
+  package func newest(in past: HistoricalPolicies) throws(KeyringError) -> (judge: Keyring, step: PolicyStep?)
+  {
+    let link = PolicyChain.Link(
+      policy: policy, digest: ContentDigest(of: policy.encode()), keys: trusted.keys)
+    guard let newest = try PolicyChain(engine: engine).newest(after: link, in: past) else {
+      return (self, nil)
+    }
+    return (try with(newest.link), newest.step)
+  }
+
+  private func with(_ link: PolicyChain.Link) throws(KeyringError) -> Keyring {
+    Keyring(
       tree: tree,
       trusted: TrustedPolicy(
         policy: link.policy, signer: try engine.preferred(trusted.signer, in: link.policy), keys: link.keys),
       engine: engine.with(keys: link.keys), host: host)
-  }
-
-  /// Checks that the history of a commit has no policy that follows that of this keyring, which the commit has.
-  ///
-  /// - Parameter past: The policies in the history of the commit.
-  /// - Throws: `KeyringError.policyNotTrusted` with `restored`; `.engine`.
-  package func requireNewest(in past: HistoricalPolicies) throws(KeyringError) {
-    let link = PolicyChain.Link(
-      policy: policy, digest: ContentDigest(of: policy.encode()), keys: trusted.keys)
-    try PolicyChain(engine: engine).requireNewest(link, in: past)
   }
 
   /// Returns true if the members of a group would accept a record that this user signs now.

@@ -87,9 +87,9 @@ package struct PolicyChain {
         current = try self.step(step, after: current, signedAlsoBy: judge)
       } catch {
         guard case .policyNotTrusted = error,
-          let link = try followAnother(step.digest, after: current, signedAlsoBy: judge, in: past)
+          let another = try followAnother(step.digest, after: current, signedAlsoBy: judge, in: past)
         else { throw error }
-        current = link
+        current = another.link
       }
     }
     return current
@@ -98,10 +98,10 @@ package struct PolicyChain {
   /// Follows a step with the first signature and key files in the history that are valid; nil if there are none.
   private func followAnother(
     _ digest: ContentDigest, after link: Link, signedAlsoBy judge: Link?, in past: HistoricalPolicies
-  ) throws(KeyringError) -> Link? {
+  ) throws(KeyringError) -> (link: Link, step: PolicyStep)? {
     for step in past.versions(of: digest) {
       do throws(KeyringError) {
-        return try self.step(step, after: link, signedAlsoBy: judge)
+        return (try self.step(step, after: link, signedAlsoBy: judge), step)
       } catch {
         guard case .policyNotTrusted = error else { throw error }
       }
@@ -176,20 +176,35 @@ package struct PolicyChain {
     return Link(policy: policy, digest: step.digest, keys: keys)
   }
 
-  /// Checks that the history of a commit has no policy that follows the policy of the commit.
+  /// Follows the policies in the history of a commit from the policy of the commit, as far as possible.
   ///
   /// A person who can push can commit an earlier policy once more. Its signature is valid, so only the history shows that
   /// it was replaced (threats T1 and T2).
   ///
   /// - Parameters:
-  ///   - link: The policy.
+  ///   - link: The policy of the commit.
   ///   - past: The policies in the history.
-  /// - Throws: `KeyringError.policyNotTrusted` with `restored`; `.engine`.
-  func requireNewest(_ link: Link, in past: HistoricalPolicies) throws(KeyringError) {
-    for digest in past.successors(of: link.digest) {
-      guard let next = try followAnother(digest, after: link, signedAlsoBy: nil, in: past) else { continue }
-      throw .policyNotTrusted(
-        .restored(generation: link.policy.generation, newer: next.policy.generation))
+  /// - Returns: The last policy; nil if none follows, so that the policy of the commit is the newest one.
+  /// - Throws: `KeyringError.policyNotTrusted` with `restored` if two policies follow the same one; `.engine`.
+  func newest(
+    after link: Link, in past: HistoricalPolicies
+  ) throws(KeyringError) -> (link: Link, step: PolicyStep)? {
+    var newest: (link: Link, step: PolicyStep)?
+    while true {
+      let current = newest?.link ?? link
+      var next: (link: Link, step: PolicyStep)?
+      for digest in past.successors(of: current.digest) {
+        guard let found = try followAnother(digest, after: current, signedAlsoBy: nil, in: past) else {
+          continue
+        }
+        guard next == nil else {
+          throw .policyNotTrusted(
+            .restored(generation: link.policy.generation, newer: found.link.policy.generation))
+        }
+        next = found
+      }
+      guard let next else { return newest }
+      newest = next
     }
   }
 

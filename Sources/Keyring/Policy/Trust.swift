@@ -163,7 +163,9 @@ public struct Trust: Sendable {
   /// - Throws: `KeyringError.policyNotTrusted` with `restored`; `.engine`.
   package func requireNewest(in past: HistoricalPolicies) throws(KeyringError) {
     let link = PolicyChain.Link(policy: policy, digest: ContentDigest(of: bytes), keys: keys)
-    try PolicyChain(engine: engine).requireNewest(link, in: past)
+    guard let newest = try PolicyChain(engine: engine).newest(after: link, in: past) else { return }
+    throw .policyNotTrusted(
+      .restored(generation: policy.generation, newer: newest.link.policy.generation))
   }
 
   /// Accepts the policy and the key files of its members on this machine.

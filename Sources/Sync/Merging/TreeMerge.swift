@@ -25,6 +25,8 @@ package struct TreeMerge {
   package var policySide: MergeSide?
   /// The policy of the remote, if it is refused; only with our ``policySide``.
   var refusedPolicy: RefusedChange?
+  /// The policy that is written in its place, with the key files of ``judge``; nil for that of this clone.
+  var newestPolicy: PolicyStep?
 
   /// Creates a merge.
   ///
@@ -56,10 +58,8 @@ package struct TreeMerge {
       if StoreLayout.isMisplacedFile(inStore) { misplaced[inStore] = entry.name }
     }
     self.misplaced = misplaced
-    // A policy that the user has not accepted does not allow any files.
-    let policy = judge.distrust == nil ? judge.policy : keyring.policy
     let refused =
-      try changes.refuse(outside: AllowedFiles(beside: policy), below: prefix)
+      try changes.refuse(outside: AllowedFiles(beside: judge.policy), below: prefix)
       + changes.refuseLarge(below: prefix, objects)
     let (objects, place) = (objects, "\(ours):\(prefix)\(StoreLayout.policy)")
     func localPolicy() throws -> Policy? {
@@ -89,6 +89,7 @@ package struct TreeMerge {
     try mergeConflictCopies(into: &result)
     try mergeFiles(into: &result)
     restoreKeyFiles(into: &result)
+    writeNewestPolicy(into: &result)
     try moveMisplacedFiles(into: &result)
     try renewPassRecipients(&result)
     result.foreignFiles.sort { $0.path < $1.path }

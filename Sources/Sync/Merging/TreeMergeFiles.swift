@@ -57,12 +57,22 @@ extension TreeMerge {
   /// Writes the key files that the policy names for those that were refused. This clone may not have them yet, because
   /// the remote's policy is newer.
   func restoreKeyFiles(into result: inout MergedFiles) {
-    if judge.distrust != nil { return }
     let refused = Set(refusedFiles.filter { $0.reason == .keyFile(.notInPolicy) }.map(\.path))
     if refused.isEmpty { return }
     for person in judge.policy.people.keys {
       let path = StoreLayout.keyFile(person)
       if refused.contains(path), let bytes = judge.keyFile(of: person) { result.store[path] = .bytes(bytes) }
+    }
+  }
+
+  /// Writes the policy that was replaced by an older one on the remote.
+  func writeNewestPolicy(into result: inout MergedFiles) {
+    guard let newestPolicy, let signature = newestPolicy.signature else { return }
+    result.store[StoreLayout.policy] = .bytes(newestPolicy.bytes)
+    result.store[StoreLayout.policySignature] = .bytes(signature)
+    for person in judge.policy.people.keys {
+      guard let bytes = judge.keyFile(of: person), bytes != keyring.keyFile(of: person) else { continue }
+      result.store[StoreLayout.keyFile(person)] = .bytes(bytes)
     }
   }
 
@@ -130,7 +140,7 @@ extension TreeMerge {
   /// encrypt to the recipients in it.
   func renewPassRecipients(_ result: inout MergedFiles) throws {
     let isTheirs = result.store[StoreLayout.policy] != nil
-    let wanted = isTheirs && judge.distrust == nil ? judge.passRecipients : keyring.passRecipients
+    let wanted = isTheirs ? judge.passRecipients : keyring.passRecipients
     let name = "\(ours.commit):\(prefix)\(StoreLayout.passRecipients)"
     if try objects.contents(of: [name], limit: StoreLayout.smallFileLimit)[name] != wanted {
       result.store[StoreLayout.passRecipients] = .bytes(wanted)

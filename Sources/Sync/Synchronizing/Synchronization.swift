@@ -126,9 +126,9 @@ package struct Synchronization {
   ///   run is needed because the merge brought a new policy.
   /// - Throws: `KeyringError` with `busy` if another process synchronizes; `noRemote`; `anotherStore`; `rewritten` if
   ///   the remote has lost commits; `tooBusy` if others pushed first in every attempt; `foreignPolicy`;
-  ///   `policiesDiverged`; `untrustedPolicy`; `cannotReapply`; `KeyringError.team` with `unreadableKey` if GnuPG cannot read the key of a
-  ///   person, so that nothing can be merged or sent; and the errors of merging, git and the store. Steps that were completed
-  ///   before an error are not reverted.
+  ///   `policiesDiverged`; `untrustedPolicy`; `cannotReapply`; `KeyringError.team` with `unreadableKey` if GnuPG cannot read
+  ///   the key of a person, so that nothing can be merged or sent; and the errors of merging, git and the store. Steps that
+  ///   were completed before an error are not reverted.
   package func run() throws -> Report {
     try GitTurn.take(.synchronization, in: repository, tree, timeout: timeout) {
       try runAlone()
@@ -339,14 +339,15 @@ package struct Synchronization {
       return try UnacceptedFiles(from: head, to: theirs, in: repository).files()
     }
     func merge(
-      _ judge: Keyring, policyOf side: MergeSide? = nil, refusing policy: RefusedChange? = nil
+      _ judge: Keyring, policyOf side: MergeSide? = nil, refusing policy: RefusedChange? = nil,
+      replacingBy newest: PolicyStep? = nil
     ) throws -> MergedFiles {
       try judge.requireReadableKeys()
       var merge = try TreeMerge(
         bases: bases.isEmpty ? [marker.hash.emptyTree] : bases, ours: head, theirs: theirs, in: repository,
         keyring: keyring, judge: judge)
       merge.policySide = side
-      merge.refusedPolicy = policy
+      (merge.refusedPolicy, merge.newestPolicy) = (policy, newest)
       return try merge.files()
     }
     let policies = PolicyHistoryReader(in: repository)
@@ -362,47 +363,31 @@ package struct Synchronization {
       }
     }
     guard let change = try policyChange(in: theirs, since: bases) else { return try merge(keyring) }
-    let past = try policies.steps(of: [theirs])
-    func requireNewest(_ judge: Keyring) throws {
-      try judge.requireNewest(in: past)
-      if let problem = past.problem { throw problem }
-    }
-    // What is merged under the policy of this machine must not be older than the history of the remote.
-    func mergeOwnPolicy(_ side: MergeSide? = nil, refusing policy: RefusedChange? = nil) throws -> MergedFiles
-    {
-      do {
-        try requireNewest(keyring)
-      } catch KeyringError.policyNotTrusted(let reason) {
-        throw SyncError.untrustedPolicy(reason, commit: change)
-      }
-      return try merge(keyring, policyOf: side, refusing: policy)
-    }
-    guard let step = try policies.step(at: theirs) else {
-      // They have removed it or made it unreadable, which the merge refuses.
-      if try !hasPolicy(bases) { throw SyncError.foreignPolicy }
-      return try mergeOwnPolicy()
-    }
-    guard let policy = try? Policy.parse(step.bytes), policy.keyring == keyring.policy.keyring else {
+    let step = try policies.step(at: theirs)
+    let policy = step.flatMap { try? Policy.parse($0.bytes) }
+    // The merge refuses a policy that was removed or made unreadable.
+    guard try policy.map({ $0.keyring == keyring.policy.keyring }) ?? hasPolicy(bases) else {
       throw SyncError.foreignPolicy
     }
-    let judge: Keyring
+    let newest: (judge: Keyring, step: PolicyStep?)
     do {
-      judge = try self.judge(of: step, in: policies)
-      try requireNewest(judge)
+      let start = try step.map { try judge(of: $0, head: head, since: bases, in: policies) } ?? keyring
+      let past = try policies.steps(of: [theirs])
+      newest = try start.newest(in: past)
+      if let problem = past.problem { throw problem }
     } catch KeyringError.policyNotTrusted(let reason) {
-      if try policyChange(in: head, since: bases) != nil { throw SyncError.policiesDiverged }
-      let ancestors = keyring.ancestors(in: try policies.steps())
-      guard ancestors.contains(where: { $0.digest == step.digest }) else {
-        throw SyncError.untrustedPolicy(reason, commit: change)
-      }
-      // This machine knows that the policy was replaced, so it takes that back for everyone.
-      let generations = (old: policy.generation, new: keyring.policy.generation)
-      return try mergeOwnPolicy(
-        .ours,
-        refusing: RefusedChange(
-          path: StoreLayout.policy, reason: .restored(generation: generations.old, newer: generations.new)))
+      throw SyncError.untrustedPolicy(reason, commit: change)
     }
-    return try merge(judge)
+    let generation = newest.judge.policy.generation
+    guard let old = policy?.generation, old < generation else {
+      return try merge(newest.judge, policyOf: newest.step == nil ? nil : .ours, replacingBy: newest.step)
+    }
+    // It was replaced before, so that is taken back for everyone.
+    return try merge(
+      newest.judge, policyOf: .ours,
+      refusing: RefusedChange(
+        path: StoreLayout.policy, reason: .restored(generation: old, newer: generation)),
+      replacingBy: newest.step)
   }
 
   /// Returns the last commit after others that has changed the policy or its signature; nil if none has. The policy may be
@@ -419,34 +404,29 @@ package struct Synchronization {
     return try !ObjectReader(git: repository.git).names(of: places).isEmpty
   }
 
-  /// Returns the keyring whose policy is used to verify the items of a commit: the policy of the commit, which follows the
-  /// accepted one.
+  /// Returns the keyring with the policy of a commit if that follows the accepted one, and this keyring if the accepted one
+  /// follows the policy of the commit.
   ///
-  /// - Throws: `KeyringError.policyNotTrusted` if it does not.
-  private func judge(of step: PolicyStep, in policies: PolicyHistoryReader) throws -> Keyring {
-    var problem: (any Error)?
-    var past: HistoricalPolicies?
+  /// - Throws: `KeyringError.policyNotTrusted` in all other cases; `policiesDiverged` if both sides have changed it.
+  private func judge(
+    of step: PolicyStep, head: String, since bases: [String], in policies: PolicyHistoryReader
+  ) throws -> Keyring {
+    let past = try policies.steps()
     do {
-      let judge = try keyring.judge(of: step) {
-        do {
-          let steps = try policies.steps()
-          past = steps
-          return steps
-        } catch {
-          problem = error
-          return HistoricalPolicies([])
-        }
-      }
-      if let problem = problem ?? past?.problem { throw problem }
+      let judge = try keyring.judge(of: step) { past }
+      if let problem = past.problem { throw problem }
       return judge
-    } catch {
-      // Without the history, a policy seems not to follow the accepted one.
-      throw problem ?? past?.problem ?? error
+    } catch KeyringError.policyNotTrusted(let reason) {
+      if let problem = past.problem { throw problem }
+      if try policyChange(in: head, since: bases) != nil { throw SyncError.policiesDiverged }
+      guard keyring.ancestors(in: past).contains(where: { $0.digest == step.digest }) else {
+        throw KeyringError.policyNotTrusted(reason)
+      }
+      return keyring
     }
   }
 
   /// Throws an error if the merge would turn this store into another one, or remove files that are needed to read it.
-  /// Any other policy or key is received. Nothing can then be written until the user has accepted it.
   private func checkPolicy(_ files: MergedFiles) throws {
     switch files.store[StoreLayout.policy] {
     case nil: break
