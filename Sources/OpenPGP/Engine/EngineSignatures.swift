@@ -1,5 +1,5 @@
-internal import Encoding
 internal import CGPGME
+internal import Encoding
 package import KeyringModel
 
 extension Engine {

@@ -1,5 +1,5 @@
-internal import Encoding
 internal import CGPGME
+internal import Encoding
 internal import FileSystem
 internal import Glibc
 internal import KeyringModel
