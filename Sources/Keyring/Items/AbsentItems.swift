@@ -102,8 +102,14 @@ extension Keyring {
   func remember(stored records: [ItemRecord]) {
     var facts: [ItemMemory.Fact] = []
     if policy.groups.count > 1, let removed = try? memory.removedItems(), !removed.isEmpty {
-      let items = records.map { NewItem(itemClass: $0.itemClass, attributes: $0.attributes, group: $0.group) }
-      facts += removed.filter { old in items.contains { isOfAccount(old, $0) } }.map { .ended($0.path) }
+      // An import stores thousands of items.
+      let (names, similar) = (ItemsWithName(records), SimilarItems(records))
+      facts += removed.filter { old in
+        let key = PrimaryKey(itemClass: old.itemClass, attributes: old.attributes, group: "")
+        let account = SimilarAccount(old.itemClass, old.attributes)
+        return !names.groups(ofItemsLike: key).isEmpty
+          || account.map { !similar.items(of: $0).isEmpty } ?? false
+      }.map { .ended($0.path) }
     }
     facts += records.filter { !$0.isLocal }.map { .known($0) }
     // The error does not matter: the secrets then count as those that others have stored.
