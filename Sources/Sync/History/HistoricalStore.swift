@@ -130,8 +130,7 @@ package struct HistoricalStore: Sendable {
     guard let judge else { return nil }
     let item = try judge.historicalItem(files.record, message: files.message, at: path, isPast: true)
     let end = try keyring.policy(ending: item, after: step, past: past, byRevocation: !isCurrent)
-    let commits = try commitsWithRecord(at: path)
-    return try commits.contains { try policies.isBefore($0, policy: end) } ? item : nil
+    return try policies.isAnyBefore(try commitsWithRecord(at: path), policy: end) ? item : nil
   }
 
   /// Returns this commit, and those of the checked-out branch that have changed the record of an item to that of this one.

@@ -146,16 +146,16 @@ package struct PolicyHistoryReader {
     return try keyring.judge(ofAncestor: step, past: past)
   }
 
-  /// Returns true if a commit precedes all commits of the checked-out branch that have a policy.
+  /// Returns true if one of some commits precedes all commits of the checked-out branch that have a policy.
   ///
   /// Anyone who can push can commit a published policy again, so one such commit that follows proves nothing.
   ///
   /// - Parameters:
-  ///   - commit: The commit.
+  ///   - commits: The commits.
   ///   - digest: The policy.
-  /// - Returns: False also if no commit has the policy.
+  /// - Returns: False also if no commit of the branch has the policy.
   /// - Throws: The errors of `Git.run`.
-  func isBefore(_ commit: String, policy digest: ContentDigest) throws -> Bool {
+  func isAnyBefore(_ commits: [String], policy digest: ContentDigest) throws -> Bool {
     let path = repository.prefix + StoreLayout.policy
     let changes = try places(of: try repository.git.commits(changing: path, in: ["HEAD"]))
     var names: Set<String> = []
@@ -164,7 +164,8 @@ package struct PolicyHistoryReader {
       if ContentDigest(of: Array(bytes)) == digest { names.insert(name) }
     }
     let later = Set(changes.filter { names.contains($0.policy) }.map(\.commit))
-    return try !later.isEmpty && later.isSubset(of: repository.git.descendants(of: commit))
+    if later.isEmpty { return false }
+    return try commits.contains { try later.isSubset(of: repository.git.descendants(of: $0)) }
   }
 
   private func places(of commits: [String]) throws -> [Place] {
