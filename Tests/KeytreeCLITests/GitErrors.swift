@@ -22,6 +22,7 @@ enum GitErrors {
     .failed(command: "var", status: 128, message: "Please tell me who you are."),
     .killed(command: evil, signal: 9), .timedOut(command: evil), .unexpectedOutput(command: evil),
     .unsafeOwner(path: evil), .unsafeConfiguration(keys: [evil, evil]), .unsafeFiles(paths: [evil, evil]),
+    .unsafeFiles(paths: [".git"]),
     .unsafeOperation(.rebase, path: evil),
     .locked(path: evil),
     .specialFiles(paths: [evil, evil]), .unsafeRemote(path: evil, entries: [evil, evil]),

@@ -83,6 +83,8 @@ extension ErrorReport {
       "if you trust it, run `git config --global --add safe.directory \(path)`"
     case .unsafeConfiguration:
       "remove them from the repository's configuration; set what you need in your own with `git config --global`"
+    case .unsafeFiles(let paths) where paths == [".git"] || paths == [".git/commondir"]:
+      "clone the repository again, or create a linked work tree with `git worktree add`"
     case .unsafeFiles: "remove what you do not need, or move it out of the repository's folder"
     case .unsafeOperation(let operation, _): "`keytree git \(operation.rawValue) --abort` undoes it"
     case .specialFiles: "replace them with regular files, or remove them"
