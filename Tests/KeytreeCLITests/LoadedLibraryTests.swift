@@ -68,6 +68,15 @@ struct LoadedLibraryTests {
     #expect(try !program.run(["doctor"]).text.contains(note))
   }
 
+  /// Each of these takes time at every start.
+  @Test(
+    "the program uses neither regular expressions, libdispatch nor Foundation",
+    arguments: ["17_StringProcessing", "libdispatch.so", "libFoundation"])
+  func start(name: String) throws {
+    let program = try Data(contentsOf: URL(fileURLWithPath: ProcessesProgram.path), options: .alwaysMapped)
+    #expect(program.range(of: Data(name.utf8)) == nil)
+  }
+
   @Test("only a command that needs the library loads it", arguments: uses.prefix(4))
   func loadedWhenNeeded(use: Use) throws {
     let program = try ProcessesProgram.withStore(["a.example/x": "hunter2"])

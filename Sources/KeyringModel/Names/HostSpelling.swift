@@ -42,11 +42,11 @@ package struct HostSpelling: Equatable, Sendable {
     text = name
     isUncertain = name.unicodeScalars.contains { !$0.isASCII && $0.properties.changesWhenNFKCCaseFolded }
     // A domain of the top level usually is a name in ASCII.
-    let plain = labels.filter { $0.count > 1 && $0.utf8.allSatisfy { $0 < 0x80 } && !$0.contains("ss") }.max {
-      $0.count < $1.count
-    }
+    let plain = labels.filter { label in
+      label.count > 1 && label.utf8.allSatisfy { $0 < 0x80 } && !label.contains(bytesOf: "ss")
+    }.max { $0.count < $1.count }
     if text.utf8.allSatisfy({ $0 < 0x80 }) {
-      searchTexts = text.contains("ss") ? [plain ?? ""] : [text]
+      searchTexts = text.contains(bytesOf: "ss") ? [plain ?? ""] : [text]
     } else {
       searchTexts = plain.map { [$0] } ?? [text, "xn--"]
     }
