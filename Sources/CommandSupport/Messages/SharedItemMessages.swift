@@ -40,8 +40,8 @@ extension ErrorReport {
       }
       self.init(
         .alreadyExists,
-        "the secret was not stored: \(name) was in group \(Self.quote(old)) until another person removed it, and not all "
-          + "members of group \(Self.quote(group)) could read it",
+        "the secret was not stored: \(name) was in group \(Self.quote(old)) until it was removed on another machine, "
+          + "and not all members of group \(Self.quote(group)) could read it",
         hint:
           "`\(words[0])` stores it for group \(Self.quote(old)); `\(words[1])` stores it for group "
           + Self.quote(group), details: items.dropFirst().map { "  " + $0.text })

@@ -109,7 +109,7 @@ import Testing
     let refused = world.run(words, input: Array("new".utf8))
     #expect(refused.code == .alreadyExists, "\(refused.diagnosticsText)")
     #expect(
-      refused.diagnosticsText.contains("was in group \"ops\" until another person removed it"),
+      refused.diagnosticsText.contains("was in group \"ops\" until it was removed on another machine"),
       "\(refused.diagnosticsText)")
     let hint = try #require(
       refused.diagnosticsText.split(separator: "`").filter { $0.hasPrefix("keytree add ") }.last)
