@@ -19,28 +19,15 @@ extension CommandCall {
     let environment = environment
     return { [host] in
       var past = HistoricalPolicies([])
-      var problem: (any Error)?
       let keyring = try Keyring.open(in: try StoreFolder.open(path), host: host) {
-        do {
-          past = try Self.pastPolicies(of: path, environment)
-        } catch {
-          problem = error
-        }
+        past = HistoricalPolicies(in: {
+          try Repository.find(store: path) { Git(in: $0, environment) }
+        })
         return past
       }
-      if case .stepsMissing? = keyring.distrust, let problem = problem ?? past.problem { report(problem) }
+      if case .stepsMissing? = keyring.distrust, let problem = past.problem { report(problem) }
       return keyring
     }
-  }
-
-  /// Returns the policies in the history; none if the store does not use git.
-  ///
-  /// - Throws: The errors of `Repository.find` and `PolicyHistoryReader.steps`.
-  private static func pastPolicies(
-    of path: String, _ environment: Environment
-  ) throws -> HistoricalPolicies {
-    let repository = try Repository.find(store: path) { Git(in: $0, environment) }
-    return try repository.map { try PolicyHistoryReader(in: $0).steps() } ?? HistoricalPolicies([])
   }
 
   /// Returns a function that commits the pending changes of the store, on any thread; nil if the store does not use git.
@@ -58,6 +45,24 @@ extension CommandCall {
       } catch {
         throw NotCommittedError(error)
       }
+    }
+  }
+}
+
+extension HistoricalPolicies {
+  /// Reads the policies in the history of a store; there are none if it does not use git. If git cannot read them, the set
+  /// has the problem.
+  ///
+  /// - Parameter repository: Returns the repository; nil if the store does not use git.
+  init(in repository: () throws -> Repository?) {
+    do {
+      guard let repository = try repository() else {
+        self.init([])
+        return
+      }
+      self = try PolicyHistoryReader(in: repository).steps(branch: try repository.git.commit("HEAD"))
+    } catch {
+      self.init(unreadable: error)
     }
   }
 }

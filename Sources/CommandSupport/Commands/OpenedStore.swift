@@ -15,8 +15,8 @@ package final class OpenedStore {
   private var openKeyring: Keyring?
   /// The result of the search for a repository, whose value is nil if the store has none; nil before the search.
   private var foundRepository: Repository??
-  /// The reason why git could not read the policies in the history; nil if it could, or was not needed.
-  package private(set) var historyError: (any Error)?
+  /// The policies in the history; nil if they were not needed.
+  private var readPolicies: HistoricalPolicies?
 
   /// Creates the value without opening the store.
   ///
@@ -102,15 +102,14 @@ package final class OpenedStore {
   /// Closes the keyring, because the command has changed the policy. The next use opens it with the new policy.
   package func closeKeyring() { openKeyring = nil }
 
-  /// Returns the policies in the history, or none if git cannot read it. In that case the store is not trusted.
+  /// The reason why git could not read the policies in the history; nil if it could, or was not needed.
+  package var historyError: (any Error)? { readPolicies?.problem }
+
+  /// Returns the policies in the history. If git cannot read them, a new policy is not accepted.
   private func pastPolicies() -> HistoricalPolicies {
-    do {
-      guard let repository = try repository() else { return HistoricalPolicies([]) }
-      return try PolicyHistoryReader(in: repository).steps()
-    } catch {
-      historyError = error
-      return HistoricalPolicies([])
-    }
+    let past = HistoricalPolicies(in: repository)
+    readPolicies = past
+    return past
   }
 
   /// Returns the repository of the store, or nil if it has none.

@@ -149,6 +149,9 @@ extension PolicyDistrust {
         + "them are not available"
     case .restored(let generation, let newer):
       "it is an older policy (generation \(generation)) that was restored; its history has generation \(newer)"
+    case .forked(let generation, let other):
+      "generation \(generation) leaves out another policy of its history (generation \(other)), whose admins have not "
+        + "signed it"
     case .unsigned: "it has no signature"
     case .badSignature: "it is not signed by an admin"
     case .unreadable(let error): error.message

@@ -101,9 +101,7 @@ public final class Keyring: Sendable {
     in tree: FileTree, host: HostContext, past: () throws(KeyringError) -> HistoricalPolicies
   ) throws(KeyringError) -> Keyring {
     let before = try TrustedPolicy.settled(in: tree, host: host)
-    let trusted = try withoutActuallyEscaping(past) { past throws(KeyringError) in
-      try PolicyAcceptance(tree: tree, host: host, engine: host.engine, past: past).settle(before)
-    }
+    let trusted = try PolicyAcceptance(tree: tree, host: host, engine: host.engine).settle(before, past: past)
     let engine = host.engine(for: trusted.policy.keyring, keys: trusted.keys)
     return Keyring(
       tree: tree, trusted: try trusted.reselectingSigner(engine, host), engine: engine, host: host,

@@ -58,28 +58,22 @@ extension Keyring {
   ///
   /// - Parameters:
   ///   - last: The policy of the remote, with its signature and key files.
-  ///   - past: Returns the policies in the history.
+  ///   - past: The policies in the history, with those of the remote as the branch.
   /// - Throws: `KeyringError.policyNotTrusted` if the remote's policy does not follow the accepted one; `.engine`, or a
   ///   file error.
   package func judge(
-    of last: PolicyStep, past: () throws(KeyringError) -> HistoricalPolicies
+    of last: PolicyStep, past: HistoricalPolicies
   ) throws(KeyringError) -> Keyring {
     if last.bytes == policy.encode() { return self }
-    let (engine, tree, host) = (engine, tree, host)
-    let trusted = trusted
-    let link = try withoutActuallyEscaping(past) { past throws(KeyringError) in
-      try PolicyAcceptance(
-        tree: tree, host: host, engine: { _, keys in engine.with(keys: keys) }, past: past
-      )
-      .followed(from: trusted, to: last)
-    }
-    return try with(link)
+    let engine = engine
+    let acceptance = PolicyAcceptance(tree: tree, host: host) { _, keys in engine.with(keys: keys) }
+    return try with(acceptance.followed(from: trusted, to: last, past: past))
   }
 
   /// Returns the keyring with the last policy that follows that of this keyring in the history of a commit, which has the
   /// policy of this keyring or an earlier one.
   ///
-  /// - Parameter past: The policies in the history of the commit.
+  /// - Parameter past: The policies in the history, with those of the commit as the branch.
   /// - Returns: The keyring, and its policy with signature and key files; this keyring and nil if no policy follows.
   /// - Throws: `KeyringError.policyNotTrusted` with `restored` if two policies follow the same one; `.engine`.
   package func newest(in past: HistoricalPolicies) throws(KeyringError) -> (judge: Keyring, step: PolicyStep?)

@@ -8,27 +8,36 @@ struct PolicyAcceptance {
   let host: HostContext
   /// Creates the engine for a keyring and its key files.
   let engine: (KeyringID, [Fingerprint: [UInt8]]) -> any OpenPGPEngine
-  /// Returns the policies in the history. Called only if steps between the two policies are missing, or if the files
-  /// beside the policy are not valid.
-  let past: () throws(KeyringError) -> HistoricalPolicies
 
   /// Accepts the policy of the store if it follows the accepted one.
   ///
-  /// - Parameter trusted: The accepted policy, and the reason why the policy in the store is not trusted.
+  /// - Parameters:
+  ///   - trusted: The accepted policy, and the reason why the policy in the store is not trusted.
+  ///   - past: Returns the policies in the history. Called only if the policy of the store is newer than the accepted one.
   /// - Returns: The accepted policy. If the policy in the store cannot be accepted, the old one with a more exact
   ///   reason.
   /// - Throws: `KeyringError.engine` when GnuPG cannot be used, or a file error.
-  func settle(_ trusted: TrustedPolicy) throws(KeyringError) -> TrustedPolicy {
+  func settle(
+    _ trusted: TrustedPolicy, past makePast: () throws(KeyringError) -> HistoricalPolicies
+  ) throws(KeyringError) -> TrustedPolicy {
     guard case .changed(let generation, let pinned)? = trusted.distrust, generation > pinned else {
       return trusted
     }
     do throws(KeyringError) {
-      let link = try followed(from: trusted, to: try Self.step(in: tree))
+      let past = try makePast()
+      let link = try followed(from: trusted, to: try Self.step(in: tree), past: past)
+      // Plain git may have brought a policy that a push has restored.
+      try PolicyChain(engine: engine(link.policy.keyring, link.keys)).requireNewest(link, in: past)
+      if past.problem != nil {
+        throw KeyringError.policyNotTrusted(.stepsMissing(generation: generation, pinned: pinned))
+      }
       let isWritten = try PinStore(base: host.stateBase, keyring: link.policy.keyring).write(
         policy: link.policy, bytes: link.policy.encode(), keys: link.keys, signer: trusted.signer,
         replacing: trusted.pin)
       // Another process has accepted a policy concurrently, so the comparison starts again from that one.
-      guard isWritten else { return try settle(try TrustedPolicy(in: tree, stateBase: host.stateBase)) }
+      guard isWritten else {
+        return try settle(try TrustedPolicy(in: tree, stateBase: host.stateBase), past: makePast)
+      }
       return TrustedPolicy(policy: link.policy, signer: trusted.signer, keys: link.keys)
     } catch {
       guard case .policyNotTrusted(let reason) = error else { throw error }
@@ -38,9 +47,13 @@ struct PolicyAcceptance {
 
   /// Returns the policy of a step if it follows the accepted one.
   ///
+  /// - Parameters:
+  ///   - trusted: The accepted policy.
+  ///   - last: The step.
+  ///   - past: The policies in the history, with those of the branch that has the step.
   /// - Throws: `KeyringError.policyNotTrusted` with the reason if it does not.
   func followed(
-    from trusted: TrustedPolicy, to last: PolicyStep
+    from trusted: TrustedPolicy, to last: PolicyStep, past: HistoricalPolicies
   ) throws(KeyringError) -> PolicyChain.Link {
     let start = PolicyChain.Link(
       policy: trusted.policy, digest: ContentDigest(of: trusted.policy.encode()), keys: trusted.keys)
@@ -51,23 +64,22 @@ struct PolicyAcceptance {
     } catch {
       throw .policyNotTrusted(.unreadable(error))
     }
-    if stored.generation == trusted.policy.generation + 1 {
-      do throws(KeyringError) {
-        return try chain.follow([last], from: start)
-      } catch {
-        // A later push may have replaced a key file or the signature. Then those of the history are used.
-        guard case .policyNotTrusted = error else { throw error }
-        return try chain.follow([last], from: start, in: try past())
+    var steps = [last]
+    if stored.generation != trusted.policy.generation + 1 {
+      guard stored.generation > trusted.policy.generation else {
+        throw .policyNotTrusted(
+          .changed(generation: stored.generation, pinned: trusted.policy.generation))
       }
+      guard let path = past.path(to: last, from: { $0 == start.digest }) else {
+        throw .policyNotTrusted(
+          .stepsMissing(generation: stored.generation, pinned: trusted.policy.generation))
+      }
+      steps = path.steps
     }
-    guard stored.generation > trusted.policy.generation else {
-      throw .policyNotTrusted(.changed(generation: stored.generation, pinned: trusted.policy.generation))
-    }
-    let past = try past()
-    guard let path = past.path(to: last, from: { $0 == start.digest }) else {
-      throw .policyNotTrusted(.stepsMissing(generation: stored.generation, pinned: trusted.policy.generation))
-    }
-    return try chain.follow(path.steps, from: start, in: past)
+    // A later push may have replaced a key file or the signature. Then those of the history are used.
+    let link = try chain.follow(steps, from: start, in: past)
+    try chain.requireAgreement(on: steps, from: start, in: past)
+    return link
   }
 
   /// Returns the policy that is in the store now.

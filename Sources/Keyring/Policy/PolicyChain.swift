@@ -95,6 +95,51 @@ package struct PolicyChain {
     return current
   }
 
+  /// Checks that each policy of a branch which some steps leave out was left out by its own admins.
+  ///
+  /// If two admins change the people concurrently, a merge keeps the policy of one. A removed person can still sign a
+  /// policy that follows the one from before their removal, which looks the same (threat T1).
+  ///
+  /// - Parameters:
+  ///   - steps: The steps, which were verified.
+  ///   - start: The policy that they follow.
+  ///   - past: The policies in the history, with those of the branch.
+  /// - Throws: `KeyringError.policyNotTrusted` with `forked`; `.engine`.
+  func requireAgreement(
+    on steps: [PolicyStep], from start: Link, in past: HistoricalPolicies
+  ) throws(KeyringError) {
+    let path = [start.digest] + steps.map(\.digest)
+    let hasFork = zip(path, path.dropFirst()).contains { link, next in
+      past.successors(of: link).contains { $0 != next }
+    }
+    if !hasFork { return }
+    var link = start
+    for (index, step) in steps.enumerated() {
+      for digest in past.successors(of: link.digest) where digest != step.digest {
+        guard let other = try followAnother(digest, after: link, signedAlsoBy: nil, in: past) else {
+          continue
+        }
+        let newest = try allNewest(after: other.link, in: past).map(\.link)
+        for judge in newest.isEmpty ? [other.link] : newest {
+          try requireAgreement(of: judge, on: Array(steps[index...]), from: link, in: past)
+        }
+      }
+      link = try follow([step], from: link, in: past)
+    }
+  }
+
+  private func requireAgreement(
+    of judge: Link, on steps: [PolicyStep], from start: Link, in past: HistoricalPolicies
+  ) throws(KeyringError) {
+    do throws(KeyringError) {
+      _ = try follow(steps, from: start, signedAlsoBy: judge, in: past)
+    } catch {
+      guard case .policyNotTrusted = error else { throw error }
+      throw .policyNotTrusted(
+        .forked(generation: start.policy.generation + steps.count, other: judge.policy.generation))
+    }
+  }
+
   /// Follows a step with the first signature and key files in the history that are valid; nil if there are none.
   private func followAnother(
     _ digest: ContentDigest, after link: Link, signedAlsoBy judge: Link?, in past: HistoricalPolicies
@@ -176,36 +221,63 @@ package struct PolicyChain {
     return Link(policy: policy, digest: step.digest, keys: keys)
   }
 
-  /// Follows the policies in the history of a commit from the policy of the commit, as far as possible.
+  /// Follows the policies of a branch from one of them, as far as possible.
   ///
   /// A person who can push can commit an earlier policy once more. Its signature is valid, so only the history shows that
   /// it was replaced (threats T1 and T2).
   ///
   /// - Parameters:
-  ///   - link: The policy of the commit.
-  ///   - past: The policies in the history.
-  /// - Returns: The last policy; nil if none follows, so that the policy of the commit is the newest one.
+  ///   - link: The policy.
+  ///   - past: The policies in the history, with those of the branch.
+  /// - Returns: The last policy; nil if none follows, so that the given one is the newest of the branch.
   /// - Throws: `KeyringError.policyNotTrusted` with `restored` if two policies follow the same one; `.engine`.
   func newest(
     after link: Link, in past: HistoricalPolicies
   ) throws(KeyringError) -> (link: Link, step: PolicyStep)? {
-    var newest: (link: Link, step: PolicyStep)?
+    let newest = try allNewest(after: link, in: past)
+    if newest.count > 1 {
+      throw .policyNotTrusted(
+        .restored(
+          generation: link.policy.generation,
+          newer: newest.map(\.link.policy.generation).max() ?? link.policy.generation))
+    }
+    return newest.first
+  }
+
+  /// Follows the policies of a branch from one of them, as far as possible, also if several follow the same one.
+  ///
+  /// - Returns: The policies that follow, and that none follows.
+  /// - Throws: `KeyringError.engine`.
+  func allNewest(
+    after link: Link, in past: HistoricalPolicies
+  ) throws(KeyringError) -> [(link: Link, step: PolicyStep)] {
+    var newest: [(link: Link, step: PolicyStep)] = []
+    var current: (link: Link, step: PolicyStep?) = (link, nil)
+    var waiting: [(link: Link, step: PolicyStep)] = []
     while true {
-      let current = newest?.link ?? link
-      var next: (link: Link, step: PolicyStep)?
-      for digest in past.successors(of: current.digest) {
-        guard let found = try followAnother(digest, after: current, signedAlsoBy: nil, in: past) else {
+      var isLast = true
+      for digest in past.successors(of: current.link.digest) {
+        guard let next = try followAnother(digest, after: current.link, signedAlsoBy: nil, in: past) else {
           continue
         }
-        guard next == nil else {
-          throw .policyNotTrusted(
-            .restored(generation: link.policy.generation, newer: found.link.policy.generation))
-        }
-        next = found
+        isLast = false
+        waiting.append(next)
       }
-      guard let next else { return newest }
-      newest = next
+      if isLast, let step = current.step { newest.append((current.link, step)) }
+      guard let next = waiting.popLast() else { return newest }
+      current = next
     }
+  }
+
+  /// Checks that no policy of a branch follows one of them.
+  ///
+  /// The caller has to check ``HistoricalPolicies/problem`` afterwards: a policy that could not be read does not follow.
+  ///
+  /// - Throws: `KeyringError.policyNotTrusted` with `restored`; `.engine`.
+  func requireNewest(_ link: Link, in past: HistoricalPolicies) throws(KeyringError) {
+    guard let newest = try newest(after: link, in: past) else { return }
+    throw .policyNotTrusted(
+      .restored(generation: link.policy.generation, newer: newest.link.policy.generation))
   }
 
   private static func policy(of step: PolicyStep) throws(KeyringError) -> Policy {
@@ -242,41 +314,51 @@ package struct PolicyChain {
 /// The policies in a history, by their digests. The same policy can occur with several signatures and key files.
 package struct HistoricalPolicies: Sendable {
   private let count: Int
-  private let next: @Sendable (ContentDigest) -> [ContentDigest]
+  private let next: [ContentDigest?: [ContentDigest]]
+  private let branch: Set<ContentDigest>
   private let step: @Sendable (ContentDigest, _ version: Int) -> PolicyStep?
   private let failure: @Sendable () -> (any Error)?
 
   /// The error because of which a policy could not be read, so that it seems to be missing; nil if there was none.
   package var problem: (any Error)? { failure() }
 
-  /// Creates the set.
+  /// Creates the set. All policies are on the branch.
   ///
   /// - Parameter steps: The steps in any order, except that those with the same policy are tried in this order.
   package init(_ steps: [PolicyStep]) {
     let known = Dictionary(grouping: steps, by: \.digest)
     // A policy that cannot be read names no previous policy, so the reason does not matter.
-    let next = Dictionary(grouping: known.keys) { digest in
-      known[digest]?.first.flatMap { (try? Policy.parse($0.bytes))?.previous }
+    let previous = known.mapValues { versions in
+      versions.first.flatMap { (try? Policy.parse($0.bytes))?.previous }
     }
-    self.init(count: known.count, next: { next[$0] ?? [] }) { digest, version in
+    self.init(previous: previous, branch: Set(known.keys)) { digest, version in
       known[digest].flatMap { $0.indices.contains(version) ? $0[version] : nil }
     }
+  }
+
+  /// Creates the set of a history that cannot be read.
+  ///
+  /// - Parameter problem: The reason.
+  package init(unreadable problem: any Error) {
+    self.init(previous: [:], branch: [], failure: { problem }) { _, _ in nil }
   }
 
   /// Creates a set whose steps are read when they are needed. A history can have more policies than fit in memory.
   ///
   /// - Parameters:
-  ///   - count: The number of policies.
-  ///   - next: Returns the digests of the policies that name a policy as their predecessor.
+  ///   - previous: The policies, each with the predecessor that it names.
+  ///   - branch: The policies on the branch whose newest policy is searched.
   ///   - failure: Returns the first error of `step`.
   ///   - step: Returns the policy with a digest, and its signature and key files with an index that starts at 0; nil if
   ///     there is none, or if it cannot be read.
   package init(
-    count: Int, next: @escaping @Sendable (ContentDigest) -> [ContentDigest],
+    previous: [ContentDigest: ContentDigest?], branch: Set<ContentDigest>,
     failure: @escaping @Sendable () -> (any Error)? = { nil },
     step: @escaping @Sendable (ContentDigest, _ version: Int) -> PolicyStep?
   ) {
-    (self.count, self.next, self.failure, self.step) = (count, next, failure, step)
+    count = previous.count
+    next = Dictionary(grouping: branch) { previous[$0] ?? nil }
+    (self.branch, self.failure, self.step) = (branch, failure, step)
   }
 
   /// The most bytes of the policies between two policies.
@@ -285,8 +367,11 @@ package struct HistoricalPolicies: Sendable {
   /// The policy with a digest, and the first of its signatures.
   package subscript(digest: ContentDigest) -> PolicyStep? { step(digest, 0) }
 
-  /// Returns the digests of the policies that name a policy as their predecessor. They were not verified.
-  func successors(of digest: ContentDigest) -> [ContentDigest] { next(digest) }
+  /// Returns the digests of the policies on the branch that name a policy as their predecessor. They were not verified.
+  func successors(of digest: ContentDigest) -> [ContentDigest] { next[digest] ?? [] }
+
+  /// Returns true if a policy is on the branch whose newest policy is searched.
+  func isOnBranch(_ digest: ContentDigest) -> Bool { branch.contains(digest) }
 
   /// Returns a policy with each of its signatures and sets of key files. Each is read when it is needed.
   package func versions(of digest: ContentDigest) -> some Sequence<PolicyStep> {

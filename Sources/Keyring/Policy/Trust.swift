@@ -159,13 +159,11 @@ public struct Trust: Sendable {
 
   /// Checks that the history of a store has no policy that follows this one.
   ///
-  /// - Parameter past: The policies in the history.
+  /// - Parameter past: The policies in the history, with those of the branch that has this one.
   /// - Throws: `KeyringError.policyNotTrusted` with `restored`; `.engine`.
   package func requireNewest(in past: HistoricalPolicies) throws(KeyringError) {
     let link = PolicyChain.Link(policy: policy, digest: ContentDigest(of: bytes), keys: keys)
-    guard let newest = try PolicyChain(engine: engine).newest(after: link, in: past) else { return }
-    throw .policyNotTrusted(
-      .restored(generation: policy.generation, newer: newest.link.policy.generation))
+    try PolicyChain(engine: engine).requireNewest(link, in: past)
   }
 
   /// Accepts the policy and the key files of its members on this machine.

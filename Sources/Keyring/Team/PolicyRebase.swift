@@ -6,6 +6,8 @@ internal import OpenPGP
 package struct PolicyRebase: Sendable {
   /// The policy that this machine has accepted.
   package let accepted: Policy
+  /// The remote's policy: the newest one on its branch.
+  package let step: PolicyStep
   /// The keyring with the remote's policy, which is verified but not accepted yet.
   package let keyring: Keyring
   /// The keyring that verifies the items of the remote: only the remote's policy counts there.
@@ -42,45 +44,91 @@ extension Keyring {
   /// - Parameters:
   ///   - path: The store's folder, with the remote's policy in it.
   ///   - host: The properties of this machine.
-  ///   - past: The policies in the history.
+  ///   - past: The policies in the history, with those of the checked-out branch.
   /// - Returns: The edits; none if the policy in the store already has them, or if this user may not make them.
   /// - Throws: `KeyringError.team` with `noCommonPolicy`; `.policyNotTrusted` when the policy in the store cannot be
-  ///   verified; `.engine`, or a file error.
+  ///   verified, or is an older one that was restored; `.engine`, or a file error.
   package static func reapply(
     at path: String, host: HostContext, past: HistoricalPolicies
   ) throws(KeyringError) -> PolicyRebase {
     let tree = try StoreFolder.open(path)
     let mine = try TrustedPolicy(in: tree, stateBase: host.stateBase)
-    return try rebase(mine, onto: try PolicyAcceptance.step(in: tree), in: tree, host: host, past: past)
+    let merge = try rebase(
+      mine, onto: try PolicyAcceptance.step(in: tree), in: tree, host: host, past: past)
+    let link = PolicyChain.Link(
+      policy: merge.judge.policy, digest: merge.step.digest, keys: merge.judge.trusted.keys)
+    try PolicyChain(engine: merge.judge.engine).requireNewest(link, in: past)
+    return merge
   }
 
-  /// Finds the edits to apply on top of a policy that is not in the store yet, like ``reapply(at:host:past:)``.
+  /// Finds the edits to apply on top of the newest policy of a remote, which is not in the store yet, like
+  /// ``reapply(at:host:past:)``.
+  ///
+  /// A push may have restored an older policy. Then the last one that follows it on the branch of the remote counts.
   ///
   /// - Parameters:
-  ///   - step: The remote's policy.
-  ///   - past: The policies in the history, with those of the remote.
-  /// - Returns: The edits.
-  /// - Throws: The errors of ``reapply(at:host:past:)``.
+  ///   - step: The policy of the remote's commit.
+  ///   - past: The policies in the history, with those of the remote as the branch.
+  /// - Returns: The edits, and the policy.
+  /// - Throws: The errors of ``reapply(at:host:past:)``; `.policyNotTrusted` with `restored` if two policies follow the same
+  ///   one.
   package func rebase(
     onto step: PolicyStep, past: HistoricalPolicies
   ) throws(KeyringError) -> PolicyRebase {
     let mine = try TrustedPolicy(in: tree, stateBase: host.stateBase)
-    return try Self.rebase(mine, onto: step, in: tree, host: host, past: past)
+    let known = try Self.newestKnown(to: mine, in: past)
+    if mine.policy.ancestors(in: past).contains(where: { $0.digest == step.digest }), let known {
+      let chain = PolicyChain(engine: host.engine(for: mine.policy.keyring, keys: mine.keys))
+      let newest = try chain.newest(after: known, in: past)?.step
+      return try Self.rebase(mine, onto: newest ?? step, in: tree, host: host, past: past)
+    }
+    let merge = try Self.rebase(mine, onto: step, in: tree, host: host, past: past)
+    guard let newest = try merge.judge.newest(in: past).step else { return merge }
+    return try Self.rebase(mine, onto: newest, in: tree, host: host, past: past)
   }
 
-  /// Returns the last policy on the way to that of a remote which follows from a policy that both sides have in common
-  /// and is signed by one of its admins, also by a person whom this machine has removed since.
+  /// Returns the last policy on a branch that is the accepted one or precedes it; nil if the branch has none.
+  private static func newestKnown(
+    to mine: TrustedPolicy, in past: HistoricalPolicies
+  ) throws(KeyringError) -> PolicyChain.Link? {
+    let own = ContentDigest(of: mine.policy.encode())
+    if past.isOnBranch(own) { return PolicyChain.Link(policy: mine.policy, digest: own, keys: mine.keys) }
+    guard let step = mine.policy.ancestors(in: past).first(where: { past.isOnBranch($0.digest) }) else {
+      return nil
+    }
+    return try link(step, like: mine, in: past)
+  }
+
+  /// Returns the newest policies on the branch of a remote that follow from a policy which both sides have in common, and
+  /// that are signed by admins, also by a person whom this machine has removed since.
   ///
   /// - Parameters:
-  ///   - step: The remote's policy.
-  ///   - past: The policies in the history, with those of the remote.
-  /// - Returns: The policy; nil if no common policy was found, or if the policy of the remote is an ancestor of the
-  ///   accepted one.
+  ///   - step: The policy of the remote's commit.
+  ///   - past: The policies in the history, with those of the remote as the branch.
+  /// - Returns: The policies; several if two follow the same one. None if the newest policy of the remote is the accepted
+  ///   one or precedes it, or if no common policy was found.
   /// - Throws: `KeyringError.engine`, or a file error.
-  package func lastSigned(
+  package func newestSigned(
     upTo step: PolicyStep, past: HistoricalPolicies
-  ) throws(KeyringError) -> Policy? {
+  ) throws(KeyringError) -> [Policy] {
     let mine = try TrustedPolicy(in: tree, stateBase: host.stateBase)
+    let chain = PolicyChain(engine: host.engine(for: mine.policy.keyring, keys: mine.keys))
+    var newest: [PolicyChain.Link] = []
+    if let known = try Self.newestKnown(to: mine, in: past) {
+      newest += try chain.allNewest(after: known, in: past).map(\.link)
+    }
+    if let last = try Self.lastSigned(mine, upTo: step, chain, past: past) {
+      let following = try chain.allNewest(after: last, in: past).map(\.link)
+      newest += following.isEmpty ? [last] : following
+    }
+    let policies = Dictionary(newest.map { ($0.digest, $0.policy) }, uniquingKeysWith: { first, _ in first })
+    return policies.values.sorted { $0.generation < $1.generation }
+  }
+
+  /// Returns the last policy on the way to that of a remote which is signed by admins; nil if none is.
+  private static func lastSigned(
+    _ mine: TrustedPolicy, upTo step: PolicyStep, _ chain: PolicyChain, past: HistoricalPolicies
+  ) throws(KeyringError) -> PolicyChain.Link? {
     let way: (base: PolicyChain.Link, steps: [PolicyStep])
     do throws(KeyringError) {
       way = try Self.way(from: mine, to: step, in: past)
@@ -90,7 +138,6 @@ extension Keyring {
       default: throw error
       }
     }
-    let chain = PolicyChain(engine: host.engine(for: mine.policy.keyring, keys: mine.keys))
     var last = way.base
     for step in way.steps {
       do throws(KeyringError) {
@@ -100,7 +147,7 @@ extension Keyring {
         break
       }
     }
-    return last.policy
+    return last.digest == way.base.digest ? nil : last
   }
 
   /// Returns the steps from a policy that both sides have in common to the policy of the other side.
@@ -131,13 +178,14 @@ extension Keyring {
     if last.digest == own {
       let same = try open(in: tree, host: host) { HistoricalPolicies([]) }
       return PolicyRebase(
-        accepted: mine.policy, keyring: same, judge: same, edits: [], dropped: [], keys: [:])
+        accepted: mine.policy, step: last, keyring: same, judge: same, edits: [], dropped: [], keys: [:])
     }
     let (base, steps) = try way(from: mine, to: last, in: past)
     // A person who was removed here must not return through a policy that branches off before the removal.
     let theirs = try PolicyChain(engine: engine).follow(
       steps, from: base,
       signedAlsoBy: PolicyChain.Link(policy: mine.policy, digest: own, keys: mine.keys), in: past)
+    try PolicyChain(engine: engine).requireAgreement(on: steps, from: base, in: past)
     let edits = mine.policy.edits(since: base.policy)
     var keys: [Fingerprint: [UInt8]] = [:]
     for edit in edits {
@@ -162,7 +210,7 @@ extension Keyring {
     // encrypted to the readers of these edits, and nobody has accepted those.
     let isRemoved = !theirs.policy.isMember(signer)
     return PolicyRebase(
-      accepted: mine.policy, keyring: keyring, judge: judge, edits: isRemoved ? [] : missing,
+      accepted: mine.policy, step: last, keyring: keyring, judge: judge, edits: isRemoved ? [] : missing,
       dropped: isRemoved ? missing : [], keys: keys)
   }
 

@@ -21,7 +21,7 @@ struct PolicyMerge {
     let (path, host) = (try call.storePath(), try call.host())
     let past: HistoricalPolicies
     if let repository = try call.repository() {
-      past = try PolicyHistoryReader(in: repository).steps()
+      past = try PolicyHistoryReader(in: repository).steps(branch: try repository.git.commit("HEAD"))
     } else {
       past = HistoricalPolicies([])
     }
@@ -148,15 +148,15 @@ struct PolicyMerge {
   /// people or makes them admins.
   ///
   /// - Parameter repository: The repository, which has received the policy of the remote.
-  /// - Returns: The digest of the policy.
+  /// - Returns: The digest of the policy: the newest one of the remote.
   /// - Throws: `cannotReapply` if the policy is not trusted; `KeyringError`; `foreignPolicy`; `TerminalError.cancelled`.
   func acceptRemote(in repository: Repository) throws -> ContentDigest {
     guard let step = try Synchronization.fetchedPolicy(in: repository) else { throw SyncError.foreignPolicy }
     defer { call.store.closeKeyring() }
-    try confirm(
-      try Synchronization.rebase(
-        try call.openKeyring(), onto: step, in: PolicyHistoryReader(in: repository)))
-    return step.digest
+    let merge = try Synchronization.rebase(
+      try call.openKeyring(), onto: step, past: try Synchronization.fetchedPolicies(in: repository))
+    try confirm(merge)
+    return merge.step.digest
   }
 
   private func confirm(_ merge: PolicyRebase) throws {
@@ -197,20 +197,21 @@ struct PolicyMerge {
     let own = keyring.ownFingerprint
     guard keyring.policy.admins.contains(own) else { throw KeyringError.team(.notAnAdmin) }
     guard let step = try Synchronization.fetchedPolicy(in: repository) else { throw SyncError.foreignPolicy }
-    let past = try PolicyHistoryReader(in: repository).steps()
+    let past = try Synchronization.fetchedPolicies(in: repository)
     // Otherwise a person whom another admin has removed could return.
     guard try isRefused(step, by: keyring, past) else {
       throw CommandError.other(
         .failure, message: "nothing was merged: the policy of the remote is trusted, so it is not dropped",
         hint: "`keytree sync --reapply` accepts it and applies your changes on top")
     }
-    let theirs = try keyring.lastSigned(upTo: step, past: past)
+    let theirs = try keyring.newestSigned(upTo: step, past: past)
+    if let problem = past.problem { throw problem }
     try confirmDropped(theirs, by: keyring.policy, of: own)
     defer { call.store.closeKeyring() }
-    if let theirs {
-      try Self.confirmSignatures(theirs.generation + 1 - keyring.policy.generation, call)
+    if let generation = theirs.map(\.generation).max() {
+      try Self.confirmSignatures(generation + 1 - keyring.policy.generation, call)
       _ = try keyring.raiseGeneration(
-        to: theirs.generation + 1, subject: "keep the people and groups of this clone"
+        to: generation + 1, subject: "keep the people and groups of this clone"
       ) { try call.commitPending() }
     }
     return step.digest
@@ -228,17 +229,19 @@ struct PolicyMerge {
     }
   }
 
-  private func confirmDropped(_ theirs: Policy?, by mine: Policy, of own: Fingerprint) throws {
-    if let theirs {
+  private func confirmDropped(_ dropped: [Policy], by mine: Policy, of own: Fingerprint) throws {
+    for theirs in dropped {
       call.console.complain(
-        "keytree: what changes for machines that have accepted the people and groups of the remote:")
+        "keytree: what changes for machines that have accepted the people and groups of the remote"
+          + (dropped.count > 1 ? " (generation \(theirs.generation)):" : ":"))
       for line in PolicyDifference(from: theirs, to: mine).lines { call.console.complain("  " + line) }
       if !theirs.admins.contains(own) {
         call.console.complain(
           "keytree: warning: the policy of the remote removes you as an admin, so machines that have accepted it "
             + "cannot accept yours, and need a new clone")
       }
-    } else {
+    }
+    if dropped.isEmpty {
       call.console.complain(
         "keytree: the policy of the remote is an older one, or does not follow from one that this clone knows"
       )

@@ -70,6 +70,7 @@ enum TrustCommand: Command {
     if !call.globals.json { show(trust, call.console) }
     if let obstacle = trust.obstacle { throw refusal(obstacle) }
     if !isAccepted { try requireNewest(trust, at: path, isFetched: isFetched, call) }
+    if trust.standing == .newer, !isFetched { try warnOfFork(call) }
     guard trust.signer != nil else {
       throw noOwnKey(try OwnKeys(host: try call.host()), trust, folder: isOtherStore ? path : nil)
     }
@@ -89,13 +90,19 @@ enum TrustCommand: Command {
     return .done
   }
 
+  /// Warns if the policy of the store leaves out one of its history without the consent of an admin of that one.
+  private static func warnOfFork(_ call: CommandCall) throws {
+    guard let reason = try call.openKeyring().distrust, case .forked = reason else { return }
+    call.console.complain("keytree: warning: \(reason.message)")
+  }
+
   /// Throws an error if the history has a policy that follows the one to accept.
   private static func requireNewest(
     _ trust: Trust, at path: String, isFetched: Bool, _ call: CommandCall
   ) throws {
     guard let repository = try Repository.find(store: path, git: call.git(in:)) else { return }
-    let names = [isFetched ? try Remote.find(in: repository)?.fetched : "HEAD"].compactMap(\.self)
-    let past = try PolicyHistoryReader(in: repository).steps(of: try names.compactMap(repository.git.commit))
+    let name = isFetched ? try Remote.find(in: repository)?.fetched : "HEAD"
+    let past = try PolicyHistoryReader(in: repository).steps(branch: try name.flatMap(repository.git.commit))
     do {
       try trust.requireNewest(in: past)
     } catch {

@@ -35,39 +35,46 @@ package struct PolicyHistoryReader {
   fileprivate struct Entry {
     let places: [Place]
     let previous: ContentDigest?
+    /// True if the policy is in the history in which the newest policy is searched.
+    let isInBranch: Bool
   }
 
-  /// Returns the policies with their signatures and key files. Each policy is read when it is needed; if it cannot be
-  /// read then, it is missing.
+  /// Returns the policies on all branches and in the reflog, with their signatures and key files. Each policy is read when
+  /// it is needed; if it cannot be read then, it is missing.
   ///
   /// Every user who can push can commit a published policy with another signature, even as an unrelated first commit.
   /// So all signatures of a policy are returned, and the reader of the result finds the valid one.
   ///
-  /// - Parameter commits: The commits whose history is read; nil for those of all branches and the reflog.
+  /// - Parameter branch: The commit in whose history the newest policy is searched; nil for none.
   /// - Throws: The errors of `Git.run`.
-  package func steps(of commits: [String]? = nil) throws -> HistoricalPolicies {
-    let start = commits ?? ["--all", "--reflog"]
-    let output = try repository.git.run(
-      ["rev-list", "--topo-order", "--reverse", "--full-history"] + start + [
-        "--",
-        repository.prefix + StoreLayout.policy, repository.prefix + StoreLayout.policySignature,
-        repository.prefix + StoreLayout.keys,
-      ],
-      limit: 1 << 26)
-    let commits = String(decoding: output, as: UTF8.self).split(separator: "\n").map(String.init)
-    let byPolicy = Dictionary(grouping: try places(of: commits), by: \.policy).mapValues(Self.distinct)
+  package func steps(branch: String? = nil) throws -> HistoricalPolicies {
+    let all = try places(of: try commits(["--all", "--reflog"] + [branch].compactMap(\.self)))
+    let ofBranch = Set(try branch.map { try commits([$0]) } ?? [])
+    let inBranch = Set(all.lazy.filter { ofBranch.contains($0.commit) }.map(\.policy))
+    let byPolicy = Dictionary(grouping: all, by: \.policy).mapValues(Self.distinct)
     var known: [ContentDigest: Entry] = [:]
     // The contents are not kept: those of policies that no admin has signed may not fit in memory.
     try objects.forEachContent(of: byPolicy.keys, limit: StoreLayout.smallFileLimit) { name, bytes in
       // The reason why a policy cannot be read does not matter: no trusted chain can include it.
       guard let places = byPolicy[name], let policy = try? Policy.parse(Array(bytes)) else { return }
-      known[ContentDigest(of: Array(bytes))] = Entry(places: places, previous: policy.previous)
+      known[ContentDigest(of: Array(bytes))] = Entry(
+        places: places, previous: policy.previous, isInBranch: inBranch.contains(name))
     }
-    let next = Dictionary(grouping: known.keys) { known[$0]?.previous }
+    let branch = Set(known.lazy.filter(\.value.isInBranch).map(\.key))
     let reader = StepReader(self, known)
-    return HistoricalPolicies(count: known.count, next: { next[$0] ?? [] }, failure: { reader.failure }) {
-      reader.step($0, version: $1)
-    }
+    return HistoricalPolicies(
+      previous: known.mapValues(\.previous), branch: branch, failure: { reader.failure }
+    ) { reader.step($0, version: $1) }
+  }
+
+  /// Returns the commits that have changed the policy, its signature or a key file, the earliest first.
+  private func commits(_ start: [String]) throws -> [String] {
+    let paths = [StoreLayout.policy, StoreLayout.policySignature, StoreLayout.keys]
+    let output = try repository.git.run(
+      ["rev-list", "--topo-order", "--reverse", "--full-history"] + start + ["--"]
+        + paths.map { repository.prefix + $0 },
+      limit: 1 << 26)
+    return String(decoding: output, as: UTF8.self).split(separator: "\n").map(String.init)
   }
 
   /// Returns the places that differ in their signature or key files. Those without a signature come last.

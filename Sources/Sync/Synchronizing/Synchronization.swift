@@ -307,21 +307,37 @@ package struct Synchronization {
   /// - Returns: The policy with its signature and key files; nil if nothing was fetched, or if it cannot be read.
   /// - Throws: The errors of `Git.run`.
   package static func fetchedPolicy(in repository: Repository) throws -> PolicyStep? {
-    guard let remote = try Remote.find(in: repository),
-      let commit = try repository.git.commit(remote.fetched)
-    else { return nil }
-    return try PolicyHistoryReader(in: repository).step(at: commit)
+    try fetchedCommit(in: repository).flatMap { try PolicyHistoryReader(in: repository).step(at: $0) }
   }
 
-  /// Finds the local changes of people and groups to apply on top of the policy of the remote.
+  /// Returns the policies in the history, with those of the last commit that was fetched from the remote as the branch
+  /// whose newest policy is searched.
   ///
-  /// - Throws: `cannotReapply` if that policy is not trusted; the errors of `Keyring.rebase(onto:past:)`.
+  /// - Parameter repository: The repository of the store.
+  /// - Throws: The errors of `Git.run`.
+  package static func fetchedPolicies(in repository: Repository) throws -> HistoricalPolicies {
+    try PolicyHistoryReader(in: repository).steps(branch: try fetchedCommit(in: repository))
+  }
+
+  private static func fetchedCommit(in repository: Repository) throws -> String? {
+    try Remote.find(in: repository).flatMap { try repository.git.commit($0.fetched) }
+  }
+
+  /// Finds the local changes of people and groups to apply on top of the newest policy of the remote.
+  ///
+  /// - Parameters:
+  ///   - keyring: The keyring.
+  ///   - step: The policy of the remote's commit.
+  ///   - past: The policies in the history, with those of the commit as the branch.
+  /// - Throws: `cannotReapply` if that policy is not trusted; the errors of `Keyring.rebase(onto:past:)`, and of git.
   package static func rebase(
-    _ keyring: Keyring, onto step: PolicyStep, in policies: PolicyHistoryReader
+    _ keyring: Keyring, onto step: PolicyStep, past: HistoricalPolicies
   ) throws -> PolicyRebase {
+    let merge = Result { () throws(KeyringError) in try keyring.rebase(onto: step, past: past) }
+    if let problem = past.problem { throw problem }
     do {
-      return try keyring.rebase(onto: step, past: try policies.steps())
-    } catch KeyringError.policyNotTrusted(let reason) {
+      return try merge.get()
+    } catch .policyNotTrusted(let reason) {
       throw SyncError.cannotReapply(reason)
     }
   }
@@ -339,7 +355,7 @@ package struct Synchronization {
       return try UnacceptedFiles(from: head, to: theirs, in: repository).files()
     }
     func merge(
-      _ judge: Keyring, policyOf side: MergeSide? = nil, refusing policy: RefusedChange? = nil,
+      _ judge: Keyring, policyOf side: MergeSide? = nil, refusing old: Int? = nil,
       replacingBy newest: PolicyStep? = nil
     ) throws -> MergedFiles {
       try judge.requireReadableKeys()
@@ -347,32 +363,43 @@ package struct Synchronization {
         bases: bases.isEmpty ? [marker.hash.emptyTree] : bases, ours: head, theirs: theirs, in: repository,
         keyring: keyring, judge: judge)
       merge.policySide = side
-      (merge.refusedPolicy, merge.newestPolicy) = (policy, newest)
+      merge.newestPolicy = newest
+      merge.refusedPolicy = old.map {
+        RefusedChange(
+          path: StoreLayout.policy,
+          reason: .restored(generation: $0, newer: judge.policy.generation))
+      }
       return try merge.files()
     }
+    let change = try policyChange(in: theirs, since: bases)
+    if change == nil, options.policy == .none { return try merge(keyring) }
     let policies = PolicyHistoryReader(in: repository)
-    if options.policy != .none, let step = try policies.step(at: theirs) {
+    let step = try policies.step(at: theirs)
+    let past = try policies.steps(branch: theirs)
+    let policy = step.flatMap { try? Policy.parse($0.bytes) }
+    if let step {
       switch options.policy {
       case .ours(step.digest):
         // The remote's items count as if this clone had received them before it changed the policy.
         return try merge(keyring, policyOf: .ours)
-      case .theirs(step.digest):
-        return try merge(try Self.rebase(keyring, onto: step, in: policies).judge, policyOf: .theirs)
+      case .theirs(let digest):
+        let rebase = try Self.rebase(keyring, onto: step, past: past)
+        guard rebase.step.digest == digest else { break }
+        if digest == step.digest { return try merge(rebase.judge, policyOf: .theirs) }
+        return try merge(
+          rebase.judge, policyOf: .ours, refusing: policy?.generation, replacingBy: rebase.step)
       // The choice was made for another policy of the remote.
-      case .theirs, .ours, .none: break
+      case .ours, .none: break
       }
     }
-    guard let change = try policyChange(in: theirs, since: bases) else { return try merge(keyring) }
-    let step = try policies.step(at: theirs)
-    let policy = step.flatMap { try? Policy.parse($0.bytes) }
+    guard let change else { return try merge(keyring) }
     // The merge refuses a policy that was removed or made unreadable.
     guard try policy.map({ $0.keyring == keyring.policy.keyring }) ?? hasPolicy(bases) else {
       throw SyncError.foreignPolicy
     }
     let newest: (judge: Keyring, step: PolicyStep?)
     do {
-      let start = try step.map { try judge(of: $0, head: head, since: bases, in: policies) } ?? keyring
-      let past = try policies.steps(of: [theirs])
+      let start = try step.map { try judge(of: $0, head: head, since: bases, past) } ?? keyring
       newest = try start.newest(in: past)
       if let problem = past.problem { throw problem }
     } catch KeyringError.policyNotTrusted(let reason) {
@@ -383,11 +410,7 @@ package struct Synchronization {
       return try merge(newest.judge, policyOf: newest.step == nil ? nil : .ours, replacingBy: newest.step)
     }
     // It was replaced before, so that is taken back for everyone.
-    return try merge(
-      newest.judge, policyOf: .ours,
-      refusing: RefusedChange(
-        path: StoreLayout.policy, reason: .restored(generation: old, newer: generation)),
-      replacingBy: newest.step)
+    return try merge(newest.judge, policyOf: .ours, refusing: old, replacingBy: newest.step)
   }
 
   /// Returns the last commit after others that has changed the policy or its signature; nil if none has. The policy may be
@@ -409,11 +432,10 @@ package struct Synchronization {
   ///
   /// - Throws: `KeyringError.policyNotTrusted` in all other cases; `policiesDiverged` if both sides have changed it.
   private func judge(
-    of step: PolicyStep, head: String, since bases: [String], in policies: PolicyHistoryReader
+    of step: PolicyStep, head: String, since bases: [String], _ past: HistoricalPolicies
   ) throws -> Keyring {
-    let past = try policies.steps()
     do {
-      let judge = try keyring.judge(of: step) { past }
+      let judge = try keyring.judge(of: step, past: past)
       if let problem = past.problem { throw problem }
       return judge
     } catch KeyringError.policyNotTrusted(let reason) {

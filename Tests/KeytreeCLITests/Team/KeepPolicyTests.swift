@@ -96,6 +96,51 @@ struct KeepPolicyTests {
     #expect(try get(.carol, "a.example/me") == "one")
   }
 
+  /// The options of `sync` that decide between two changes of the people.
+  enum Choice: String, CaseIterable { case reapply = "--reapply", keep = "--keep-policy" }
+
+  @Test(arguments: Choice.allCases)
+  func `a change of another admin that was replaced by an old policy is neither lost nor dropped`(
+    choice: Choice
+  ) throws {
+    try team.succeed(.bob, "group", "remove", "default", GnuPGKey.carol.fingerprint.text, "--all")
+    try team.succeed(.bob, "sync")
+    try team.restorePolicy()
+    try team.succeed(.alice, "group", "create", "ops")
+    #expect(team.run(.alice, ["sync"]).code == .gitFailed)
+    if choice == .keep {
+      let before = try team.subjects(.alice)
+      let refused = team.run(.alice, ["sync", choice.rawValue], answers: ["y"])
+      #expect(
+        refused.code == .failure && refused.talk.contains("`keytree sync --reapply`"), "\(refused.talk)")
+      #expect(try team.subjects(.alice) == before)
+    }
+    let merged = try team.succeed(.alice, "sync", "--reapply")
+    #expect(merged.talk.contains("- Carol Example") && merged.talk.contains("+ group ops"), "\(merged.talk)")
+    #expect(merged.talk.contains("refused policy.json: generation 3 is older"), "\(merged.talk)")
+    try team.succeed(.bob, "sync")
+    for person in [GnuPGKey.alice, .bob] {
+      #expect(try team.succeed(person, "group", "list").lines.count == 2)
+      #expect(try !team.succeed(person, "group", "show", "default").text.contains("Carol"))
+      #expect(try team.succeed(person, "who", "a.example/me").lines.count == 2)
+    }
+  }
+
+  @Test func `each policy that keep-policy drops is shown`() throws {
+    let team = try TeamMachines.ofThree("--admin")
+    // Bob, who will be removed, makes a policy of his own beside the removal, and restores the one before both.
+    try team.succeed(.bob, "group", "create", "bobs")
+    try team.succeed(.alice, "group", "remove", "default", GnuPGKey.bob.fingerprint.text, "--all")
+    try team.succeed(.alice, "sync")
+    try team.pushMerge(with: .bob, isRestoring: true)
+    try team.succeed(.carol, "group", "create", "ops")
+    let refused = team.run(.carol, ["sync", "--reapply"])
+    #expect(refused.code == .policyNotTrusted, "\(refused.talk)")
+    let kept = team.run(.carol, ["sync", "--keep-policy"], answers: ["n"])
+    #expect(kept.code == .cancelled, "\(kept.talk)")
+    #expect(kept.talk.contains("+ Bob Example") && kept.talk.contains("- group bobs"), "\(kept.talk)")
+  }
+
   @Test func `a removed admin does not drop the removal`() throws {
     try team.succeed(.alice, "group", "remove", "default", GnuPGKey.bob.mail)
     try team.succeed(.alice, "sync")

@@ -68,7 +68,9 @@ final class TeamMachines {
   }
 
   /// Adds a person to a group, and makes a clone for them.
-  func welcome(_ person: GnuPGKey, _ words: String...) throws {
+  func welcome(_ person: GnuPGKey, _ words: String...) throws { try welcome(person, words) }
+
+  private func welcome(_ person: GnuPGKey, _ words: [String]) throws {
     let file = try keyFile(person)
     let answer = run(
       .alice, ["group", "add", "default", file, "--fingerprint", person.fingerprint.text] + words)
@@ -78,11 +80,13 @@ final class TeamMachines {
   }
 
   /// Creates the machines of Alice and Bob, who are admins, and of Carol, with an item of Alice.
-  static func ofThree() throws -> TeamMachines {
+  ///
+  /// - Parameter words: Further arguments of `group add` for Carol.
+  static func ofThree(_ words: String...) throws -> TeamMachines {
     let team = try TeamMachines([.alice, .bob, .carol])
     try team.succeed(.alice, "add", "a.example/me", input: "one")
     try team.welcome(.bob, "--admin")
-    try team.welcome(.carol)
+    try team.welcome(.carol, words)
     for person in [GnuPGKey.bob, .carol] { try team.succeed(person, "sync") }
     return team
   }
@@ -97,6 +101,22 @@ final class TeamMachines {
       String(decoding: commits, as: UTF8.self).split(separator: "\n").dropFirst(distance).first)
     try GnuPGTool.run(
       "git", ["-C", clone, "checkout", "-q", String(old), "--", "policy.json", "policy.json.asc"])
+    try commit(in: clone)
+  }
+
+  /// Pushes a merge with the commits of a person that have not been sent.
+  ///
+  /// - Parameter isRestoring: True to push the policy from before both sides; false to push that of the person.
+  func pushMerge(with person: GnuPGKey, isRestoring: Bool = false) throws {
+    guard let world = worlds[person] else { preconditionFailure("\(person) has no machine") }
+    let clone = try makeClone()
+    let git = ["-C", clone, "-c", "user.name=C", "-c", "user.email=c@example.org"]
+    try GnuPGTool.run("git", git + ["fetch", "-q", world.store, "main:other"])
+    let base = String(
+      decoding: try GnuPGTool.run("git", git + ["merge-base", "main", "other"]).dropLast(), as: UTF8.self)
+    let source = isRestoring ? base : "other"
+    try GnuPGTool.run("git", git + ["merge", "-q", "-s", "ours", "-m", "x", "other"])
+    try GnuPGTool.run("git", git + ["checkout", "-q", source, "--", "policy.json", "policy.json.asc"])
     try commit(in: clone)
   }
 

@@ -66,6 +66,55 @@ import Testing
     #expect(try !team.succeed(.bob, "group", "show", "default").text.contains("Carol"))
   }
 
+  @Test func `a removed admin does not come back with a policy beside that of their removal`() throws {
+    let team = try TeamMachines.ofThree("--admin")
+    let carol = GnuPGKey.carol.fingerprint.text
+    try team.succeed(.alice, "group", "remove", "default", carol, "--all")
+    try team.succeed(.alice, "sync")
+    // Carol's machine has not received that.
+    try team.succeed(.carol, "group", "create", "carols")
+    try team.pushMerge(with: .carol)
+    let reason = "generation 4 leaves out another policy of its history (generation 4), whose admins"
+    let refused = team.run(.bob, ["sync"])
+    #expect(refused.code == .policyNotTrusted && refused.talk.contains(reason), "\(refused.talk)")
+    try team.succeed(.bob, "add", "b.example/me", input: "new")
+    // Nothing is accepted if plain git brings it, and the user is told.
+    let store = try #require(team.worlds[.bob]).store
+    let words = ["-C", store, "-c", "user.name=B", "-c", "user.email=b@example.org"]
+    try GnuPGTool.run("git", words + ["pull", "-q", "--no-rebase", "--no-edit", "origin", "main"])
+    #expect(team.run(.bob, ["add", "c.example/me"], input: "new").code == .policyNotTrusted)
+    let asked = team.run(.bob, ["trust"], answers: ["n"])
+    #expect(asked.code == .cancelled && asked.talk.contains(reason), "\(asked.talk)")
+    #expect(try team.succeed(.bob, "get", "a.example/me").text == "one")
+
+    let kept = team.run(.alice, ["sync", "--keep-policy"], answers: ["y"])
+    #expect(kept.code == .done && kept.talk.contains("- Carol Example"), "\(kept.talk)")
+    try team.succeed(.bob, "sync")
+    for person in [GnuPGKey.alice, .bob] {
+      #expect(try !team.succeed(person, "group", "show", "default").text.contains("Carol"))
+    }
+    try team.succeed(.bob, "add", "c.example/me", input: "new")
+    #expect(try !team.succeed(.bob, "who", "c.example/me").text.contains("Carol"))
+  }
+
+  @Test func `a policy that was restored is not accepted when plain git brings it`() throws {
+    try team.succeed(.alice, "group", "create", "ops")
+    try restoreCarol()
+    let store = try #require(team.worlds[.bob]).store
+    try GnuPGTool.run("git", ["-C", store, "pull", "-q", "--ff-only", "origin", "main"])
+    let refused = team.run(.bob, ["add", "b.example/me"], input: "new")
+    #expect(refused.code == .policyNotTrusted, "\(refused.talk)")
+    #expect(
+      refused.talk.contains("(generation 4) that was restored; its history has generation 5"),
+      "\(refused.talk)")
+    #expect(try team.succeed(.bob, "get", "a.example/me").text == "one")
+    try team.succeed(.alice, "sync")
+    try team.succeed(.bob, "sync")
+    try team.succeed(.bob, "add", "b.example/me", input: "new")
+    let readers = try team.succeed(.bob, "who", "b.example/me").text
+    #expect(readers.contains("Bob") && !readers.contains("Carol"), "\(readers)")
+  }
+
   @Test func `a new clone does not accept a policy that its history replaces`() throws {
     try restoreCarol()
     let world = try #require(team.worlds[.bob])

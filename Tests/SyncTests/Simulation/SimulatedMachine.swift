@@ -52,7 +52,10 @@ struct SimulatedSeat: Sendable, CustomStringConvertible {
   }
 
   /// Returns the policies in the history of this clone.
-  func past() throws -> HistoricalPolicies { try PolicyHistoryReader(in: try repository()).steps() }
+  func past() throws -> HistoricalPolicies {
+    let repository = try repository()
+    return try PolicyHistoryReader(in: repository).steps(branch: try repository.git.commit("HEAD"))
+  }
 
   /// Opens the store and accepts its policy if that follows the accepted one, as every command does.
   func open(faults: FaultPlan? = nil) throws -> Keyring {

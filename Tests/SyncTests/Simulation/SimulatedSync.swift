@@ -26,7 +26,7 @@ extension SimulatedWorld {
     } catch SyncError.policiesDiverged {
       takesTheirs = true
       do {
-        options.policy = .theirs(try fetchedPolicy(seat).digest)
+        options.policy = .theirs(try newestRemotePolicy(seat).digest)
         report = try synchronize(seat, options, faults)
       } catch SyncError.cannotReapply {
         takesTheirs = false
@@ -64,12 +64,20 @@ extension SimulatedWorld {
     return step
   }
 
+  private func newestRemotePolicy(_ seat: SimulatedSeat) throws -> PolicyStep {
+    try Synchronization.rebase(
+      try seat.open(), onto: try fetchedPolicy(seat),
+      past: try Synchronization.fetchedPolicies(in: try seat.repository())
+    ).step
+  }
+
   /// Raises the generation of the policy of a seat above that of the remote, whose policy is dropped.
   ///
   /// - Returns: The digest of the policy of the remote.
   private func drop(_ seat: SimulatedSeat) throws -> ContentDigest {
     let step = try fetchedPolicy(seat)
-    if let theirs = try seat.open().lastSigned(upTo: step, past: try seat.past()) {
+    let past = try Synchronization.fetchedPolicies(in: try seat.repository())
+    if let theirs = try seat.open().newestSigned(upTo: step, past: past).last {
       _ = try raiseGeneration(to: theirs.generation + 1, seat)
     }
     return step.digest
