@@ -22,6 +22,7 @@ package final class EngineDouble: OpenPGPEngine {
   private let signingRefusals = Mutex<EngineError?>(nil)
   private let listings = Mutex<EngineError?>(nil)
   private let verificationFailures = Mutex<EngineError?>(nil)
+  private let revocations = Mutex(false)
   private let verified = Mutex(0)
   private let verifiedDetached = Mutex(0)
 
@@ -53,6 +54,12 @@ package final class EngineDouble: OpenPGPEngine {
   package var verificationFailure: EngineError? {
     get { verificationFailures.withLock { $0 } }
     set { verificationFailures.withLock { $0 = newValue } }
+  }
+
+  /// True if the keys of all detached signatures are revoked.
+  package var hasRevokedKeys: Bool {
+    get { revocations.withLock { $0 } }
+    set { revocations.withLock { $0 = newValue } }
   }
 
   /// True if a message that needs a prompt is refused, as on a machine where no prompt is possible.
@@ -204,7 +211,10 @@ package final class EngineDouble: OpenPGPEngine {
     let words = String(decoding: signature, as: UTF8.self).split(whereSeparator: \.isWhitespace)
     guard words.count == 2, let signer = Fingerprint(String(words[0])) else { return [] }
     let isGood = words[1] == ContentDigest(of: bytes).base64url
-    let status: SignatureFact.Status = isGood ? .good : .bad
+    let start = Timestamp(microseconds: 0)
+    let revoked = SignatureFact.Status.invalidKey(
+      .revoked(KeyRevocation(created: start, reason: .compromised)))
+    let status: SignatureFact.Status = isGood ? hasRevokedKeys ? revoked : .good : .bad
     return [SignatureFact(primary: signer, key: signer, status: status, created: Timestamp(microseconds: 0))]
   }
 

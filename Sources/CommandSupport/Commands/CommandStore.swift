@@ -28,7 +28,7 @@ extension CommandCall {
   package func openKeyring() throws -> Keyring {
     try store.keyring { keyring in
       reportNewPolicy(of: keyring)
-      if case .stepsMissing? = keyring.distrust, let error = store.historyError {
+      if keyring.distrust != nil, let error = store.historyError {
         console.complain("keytree: warning: cannot read the policies in the history")
         for line in ErrorReport(describing: error).lines { console.complain(line) }
       }

@@ -25,7 +25,7 @@ extension CommandCall {
         })
         return past
       }
-      if case .stepsMissing? = keyring.distrust, let problem = past.problem { report(problem) }
+      if keyring.distrust != nil, let problem = past.problem { report(problem) }
       return keyring
     }
   }

@@ -126,8 +126,13 @@ extension BindingMismatch {
 }
 
 extension PolicyDistrust {
-  /// True for an older policy that was restored.
-  var isRestored: Bool { if case .restored = self { true } else { false } }
+  /// True if another policy of the history may be the one of the admins, so that the hint is not to accept this one.
+  var hasRival: Bool {
+    switch self {
+    case .restored, .leavesOut: true
+    default: false
+    }
+  }
 
   /// The reason why the policy is not trusted.
   package var message: String {
@@ -149,9 +154,11 @@ extension PolicyDistrust {
         + "them are not available"
     case .restored(let generation, let newer):
       "it is an older policy (generation \(generation)) that was restored; its history has generation \(newer)"
-    case .forked(let generation, let other):
-      "generation \(generation) leaves out another policy of its history (generation \(other)), whose admins have not "
-        + "signed it"
+    case .leavesOut(let generation, let other):
+      "generation \(generation) leaves out another policy of its history (generation \(other)), and not every step to it "
+        + "is signed by an admin of that one"
+    case .historyUnreadable(let generation):
+      "it has generation \(generation), and the policies in the history cannot be read"
     case .unsigned: "it has no signature"
     case .badSignature: "it is not signed by an admin"
     case .unreadable(let error): error.message
@@ -180,6 +187,10 @@ extension PolicyDistrust {
         + "backup"
     case .restored:
       "`keytree git log -- policy.json` shows who restored it, and `keytree git revert COMMIT` takes that back"
+    case .leavesOut:
+      "ask the admins which policy is theirs; an admin drops the other one with `keytree sync --keep-policy`, and "
+        + "`keytree trust` accepts this one"
+    case .historyUnreadable: "`keytree doctor` tests git; `keytree verify` tests the history"
     case .unreadable, .unsigned: "restore `policy.json` and `policy.json.asc` from git or a backup"
     default: "`keytree trust` shows who can read the store and asks you to compare the fingerprints"
     }

@@ -87,8 +87,8 @@ extension ErrorReport {
         .policyNotTrusted,
         "nothing was merged: the policy of the remote is not trusted: \(reason.message)",
         hint: "`keytree git log -1 \(commit.prefix(12))` shows who committed it; "
-          + (reason.isRestored
-            ? "ask the admins which policy is theirs"
+          + (reason.hasRival
+            ? "ask the admins which policy is theirs; an admin drops the others with `keytree sync --keep-policy`"
             : "`keytree trust` shows it and asks whether to accept it, and an admin drops it with "
               + "`keytree sync --keep-policy`"))
     case .cannotReapply(let reason):

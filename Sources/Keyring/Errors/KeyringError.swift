@@ -165,9 +165,11 @@ public enum PolicyDistrust: Sendable, Equatable {
   case stepsMissing(generation: Int, pinned: Int)
   /// The history of the policy has a newer one that follows it, so the older one was restored.
   case restored(generation: Int, newer: Int)
-  /// The history of the policy has another one that does not precede it, and whose admins have not signed it: perhaps a
-  /// person whom that one has removed.
-  case forked(generation: Int, other: Int)
+  /// The policy leaves out another one of its history, and a person who is no admin of that one has signed a step to it:
+  /// perhaps a person whom that one has removed.
+  case leavesOut(generation: Int, other: Int)
+  /// The policy is newer than the accepted one, and the policies in the history cannot be read.
+  case historyUnreadable(generation: Int)
   /// The policy has no signature file.
   case unsigned
   /// The signature of the policy is invalid, or was not made by an admin.

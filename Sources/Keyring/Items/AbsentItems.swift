@@ -103,13 +103,16 @@ extension Keyring {
     var facts: [ItemMemory.Fact] = []
     if policy.groups.count > 1, let removed = try? memory.removedItems(), !removed.isEmpty {
       // An import stores thousands of items.
-      let (names, similar) = (ItemsWithName(records), SimilarItems(records))
-      facts += removed.filter { old in
+      let (names, similar) = (ItemsWithName(records), SimilarItems(removed))
+      var ended = removed.filter { old in
         let key = PrimaryKey(itemClass: old.itemClass, attributes: old.attributes, group: "")
-        let account = SimilarAccount(old.itemClass, old.attributes)
         return !names.groups(ofItemsLike: key).isEmpty
-          || account.map { !similar.items(of: $0).isEmpty } ?? false
-      }.map { .ended($0.path) }
+      }.map(\.path)
+      for record in records {
+        guard let account = SimilarAccount(record.itemClass, record.attributes) else { continue }
+        ended += similar.items(of: account).map(\.path)
+      }
+      facts += Set(ended).sorted().map { .ended($0) }
     }
     facts += records.filter { !$0.isLocal }.map { .known($0) }
     // The error does not matter: the secrets then count as those that others have stored.

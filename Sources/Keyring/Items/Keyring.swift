@@ -85,11 +85,11 @@ public final class Keyring: Sendable {
   /// - Parameters:
   ///   - faults: The faults to inject, for tests.
   ///   - engine: A test double for GnuPG.
-  ///   - past: Returns the policies in the history. Called if the store is several generations ahead.
+  ///   - past: Returns the policies in the history. Called if the store has a newer policy.
   /// - Throws: The errors of `open(at:host:)`; `.engine` if the policy has changed and GnuPG cannot be used.
   package static func open(
     at path: String, host: HostContext, faults: FaultPlan?, engine: (any OpenPGPEngine)?,
-    past: () throws(KeyringError) -> HistoricalPolicies = { HistoricalPolicies([]) }
+    past: () throws(KeyringError) -> HistoricalPolicies = { HistoricalPolicies([]) }  // for tests
   ) throws(KeyringError) -> Keyring {
     var host = host
     if let engine { host.engineFactory = { _, keys in engine.with(keys: keys) } }

@@ -70,6 +70,27 @@ extension Keyring {
     return try with(acceptance.followed(from: trusted, to: last, past: past))
   }
 
+  /// Returns the reason not to accept a policy automatically because it leaves out another one of its history; nil if there
+  /// is none.
+  ///
+  /// - Parameters:
+  ///   - step: The policy; nil for that of the store.
+  ///   - past: The policies in the history, with those of the branch that has the policy.
+  /// - Throws: `KeyringError.engine`, or a file error.
+  package func policyLeftOut(
+    by step: PolicyStep?, past: HistoricalPolicies
+  ) throws(KeyringError) -> PolicyDistrust? {
+    do throws(KeyringError) {
+      let step = if let step { step } else { try PolicyAcceptance.step(in: tree) }
+      _ = try judge(of: step, past: past.withBranch(of: step.digest))
+      return nil
+    } catch {
+      guard case .policyNotTrusted(let reason) = error else { throw error }
+      if case .leavesOut = reason { return reason }
+      return nil
+    }
+  }
+
   /// Returns the keyring with the last policy that follows that of this keyring in the history of a commit, which has the
   /// policy of this keyring or an earlier one.
   ///
@@ -78,9 +99,7 @@ extension Keyring {
   /// - Throws: `KeyringError.policyNotTrusted` with `restored` if two policies follow the same one; `.engine`.
   package func newest(in past: HistoricalPolicies) throws(KeyringError) -> (judge: Keyring, step: PolicyStep?)
   {
-    let link = PolicyChain.Link(
-      policy: policy, digest: ContentDigest(of: policy.encode()), keys: trusted.keys)
-    guard let newest = try PolicyChain(engine: engine).newest(after: link, in: past) else {
+    guard let newest = try PolicyChain(engine: engine).newest(after: trusted.link, in: past) else {
       return (self, nil)
     }
     return (try with(newest.link), newest.step)

@@ -23,13 +23,15 @@ struct PolicyAcceptance {
     guard case .changed(let generation, let pinned)? = trusted.distrust, generation > pinned else {
       return trusted
     }
+    let past = try makePast()
     do throws(KeyringError) {
-      let past = try makePast()
-      let link = try followed(from: trusted, to: try Self.step(in: tree), past: past)
-      // Plain git may have brought a policy that a push has restored.
-      try PolicyChain(engine: engine(link.policy.keyring, link.keys)).requireNewest(link, in: past)
+      let step = try Self.step(in: tree)
+      // Plain git may have brought a policy that a push has restored, also in a merge that is not complete.
+      let branch = past.withBranch(of: step.digest)
+      let link = try followed(from: trusted, to: step, past: branch)
+      try PolicyChain(engine: engine(link.policy.keyring, link.keys)).requireNewest(link, in: branch)
       if past.problem != nil {
-        throw KeyringError.policyNotTrusted(.stepsMissing(generation: generation, pinned: pinned))
+        throw KeyringError.policyNotTrusted(.historyUnreadable(generation: generation))
       }
       let isWritten = try PinStore(base: host.stateBase, keyring: link.policy.keyring).write(
         policy: link.policy, bytes: link.policy.encode(), keys: link.keys, signer: trusted.signer,
@@ -41,7 +43,7 @@ struct PolicyAcceptance {
       return TrustedPolicy(policy: link.policy, signer: trusted.signer, keys: link.keys)
     } catch {
       guard case .policyNotTrusted(let reason) = error else { throw error }
-      return trusted.distrusting(reason)
+      return trusted.distrusting(past.problem == nil ? reason : .historyUnreadable(generation: generation))
     }
   }
 
@@ -55,8 +57,7 @@ struct PolicyAcceptance {
   func followed(
     from trusted: TrustedPolicy, to last: PolicyStep, past: HistoricalPolicies
   ) throws(KeyringError) -> PolicyChain.Link {
-    let start = PolicyChain.Link(
-      policy: trusted.policy, digest: ContentDigest(of: trusted.policy.encode()), keys: trusted.keys)
+    let start = trusted.link
     let chain = PolicyChain(engine: engine(trusted.policy.keyring, trusted.keys))
     let stored: Policy
     do throws(PolicyError) {
@@ -77,9 +78,7 @@ struct PolicyAcceptance {
       steps = path.steps
     }
     // A later push may have replaced a key file or the signature. Then those of the history are used.
-    let link = try chain.follow(steps, from: start, in: past)
-    try chain.requireAgreement(on: steps, from: start, in: past)
-    return link
+    return try chain.followBranch(steps, from: start, in: past)
   }
 
   /// Returns the policy that is in the store now.

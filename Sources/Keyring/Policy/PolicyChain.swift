@@ -66,6 +66,9 @@ package struct PolicyChain {
   /// Creates a chain that verifies signatures with engines that the caller creates.
   init(engines: @escaping (KeyFiles) -> any OpenPGPEngine) { engine = engines }
 
+  /// A verified step.
+  typealias Followed = (link: Link, step: PolicyStep, signer: Fingerprint)
+
   /// Follows steps from a verified policy.
   ///
   /// - Parameters:
@@ -81,72 +84,102 @@ package struct PolicyChain {
     _ steps: [PolicyStep], from start: Link, signedAlsoBy judge: Link? = nil,
     in past: HistoricalPolicies = HistoricalPolicies([])
   ) throws(KeyringError) -> Link {
-    var current = start
+    try walk(steps, from: start, signedAlsoBy: judge, in: past).last?.link ?? start
+  }
+
+  private func walk(
+    _ steps: [PolicyStep], from start: Link, signedAlsoBy judge: Link?, in past: HistoricalPolicies
+  ) throws(KeyringError) -> [Followed] {
+    var way: [Followed] = []
     for step in steps {
+      let current = way.last?.link ?? start
       do throws(KeyringError) {
-        current = try self.step(step, after: current, signedAlsoBy: judge)
+        way.append(try self.step(step, after: current, signedAlsoBy: judge))
       } catch {
         guard case .policyNotTrusted = error,
           let another = try followAnother(step.digest, after: current, signedAlsoBy: judge, in: past)
         else { throw error }
-        current = another.link
+        way.append(another)
       }
     }
-    return current
+    return way
   }
 
-  /// Checks that each policy of a branch which some steps leave out was left out by its own admins.
+  /// Follows steps from a verified policy, like ``follow(_:from:signedAlsoBy:in:)``, and checks the policies of the branch
+  /// that the steps leave out.
   ///
   /// If two admins change the people concurrently, a merge keeps the policy of one. A removed person can still sign a
-  /// policy that follows the one from before their removal, which looks the same (threat T1).
+  /// policy that follows the one from before their removal, which looks the same (threat T1). So each step must be signed
+  /// by an admin of each policy that it leaves out, or by a person whom that one does not list.
   ///
   /// - Parameters:
-  ///   - steps: The steps, which were verified.
-  ///   - start: The policy that they follow.
-  ///   - past: The policies in the history, with those of the branch.
-  /// - Throws: `KeyringError.policyNotTrusted` with `forked`; `.engine`.
-  func requireAgreement(
-    on steps: [PolicyStep], from start: Link, in past: HistoricalPolicies
-  ) throws(KeyringError) {
-    let path = [start.digest] + steps.map(\.digest)
-    let hasFork = zip(path, path.dropFirst()).contains { link, next in
-      past.successors(of: link).contains { $0 != next }
-    }
-    if !hasFork { return }
-    var link = start
-    for (index, step) in steps.enumerated() {
-      for digest in past.successors(of: link.digest) where digest != step.digest {
-        guard let other = try followAnother(digest, after: link, signedAlsoBy: nil, in: past) else {
+  ///   - steps: The policies that follow it, in order.
+  ///   - start: The verified policy.
+  ///   - judge: A second policy, whose admins must have signed; nil for none.
+  ///   - past: The policies in the history, with those of the branch that has the steps.
+  /// - Returns: The last policy.
+  /// - Throws: The errors of `follow`; `KeyringError.policyNotTrusted` with `leavesOut`.
+  func followBranch(
+    _ steps: [PolicyStep], from start: Link, signedAlsoBy judge: Link? = nil, in past: HistoricalPolicies
+  ) throws(KeyringError) -> Link {
+    let way = try walk(steps, from: start, signedAlsoBy: judge, in: past)
+    var before = start
+    for (index, followed) in way.enumerated() {
+      for digest in past.successors(of: before.digest) where digest != followed.link.digest {
+        guard let other = try followAnother(digest, after: before, signedAlsoBy: nil, in: past) else {
           continue
         }
         let newest = try allNewest(after: other.link, in: past).map(\.link)
-        for judge in newest.isEmpty ? [other.link] : newest {
-          try requireAgreement(of: judge, on: Array(steps[index...]), from: link, in: past)
+        for left in newest.isEmpty ? [other.link] : newest {
+          try requireAgreement(of: left, on: way[index...], from: before)
         }
       }
-      link = try follow([step], from: link, in: past)
+      before = followed.link
+    }
+    return before
+  }
+
+  /// Checks that each step is signed by an admin of a policy that they leave out, or by a person whom it does not list.
+  private func requireAgreement(
+    of left: Link, on way: ArraySlice<Followed>, from start: Link
+  ) throws(KeyringError) {
+    var before = start
+    for followed in way {
+      if try !agrees(left, with: followed, after: before) {
+        throw .policyNotTrusted(
+          .leavesOut(
+            generation: way.last?.link.policy.generation ?? 0, other: left.policy.generation))
+      }
+      before = followed.link
     }
   }
 
-  private func requireAgreement(
-    of judge: Link, on steps: [PolicyStep], from start: Link, in past: HistoricalPolicies
-  ) throws(KeyringError) {
+  private func agrees(
+    _ left: Link, with followed: Followed, after before: Link
+  ) throws(KeyringError) -> Bool {
+    let signer = followed.signer
+    guard left.policy.people[signer] != nil else { return true }
+    guard left.policy.admins.contains(signer), let key = left.keys[signer] else { return false }
+    if key == before.keys[signer] || key == followed.link.keys[signer] { return true }
+    // The key may have been revoked there.
+    guard let signature = followed.step.signature else { return false }
     do throws(KeyringError) {
-      _ = try follow(steps, from: start, signedAlsoBy: judge, in: past)
+      _ = try verify(
+        followed.step, followed.link.policy, signature: signature, with: [signer: key], of: [signer])
+      return true
     } catch {
       guard case .policyNotTrusted = error else { throw error }
-      throw .policyNotTrusted(
-        .forked(generation: start.policy.generation + steps.count, other: judge.policy.generation))
+      return false
     }
   }
 
   /// Follows a step with the first signature and key files in the history that are valid; nil if there are none.
   private func followAnother(
     _ digest: ContentDigest, after link: Link, signedAlsoBy judge: Link?, in past: HistoricalPolicies
-  ) throws(KeyringError) -> (link: Link, step: PolicyStep)? {
+  ) throws(KeyringError) -> Followed? {
     for step in past.versions(of: digest) {
       do throws(KeyringError) {
-        return (try self.step(step, after: link, signedAlsoBy: judge), step)
+        return try self.step(step, after: link, signedAlsoBy: judge)
       } catch {
         guard case .policyNotTrusted = error else { throw error }
       }
@@ -156,12 +189,13 @@ package struct PolicyChain {
 
   private func step(
     _ step: PolicyStep, after link: Link, signedAlsoBy judge: Link?
-  ) throws(KeyringError) -> Link {
+  ) throws(KeyringError) -> Followed {
     if let judge, let signature = step.signature {
       let admins = judge.policy.admins.filter(link.policy.admins.contains)
-      try verify(step, Self.policy(of: step), signature: signature, with: judge.keys(of: admins), of: admins)
+      _ = try verify(
+        step, Self.policy(of: step), signature: signature, with: judge.keys(of: admins), of: admins)
     }
-    return try self.step(step, after: link)
+    return try signedStep(step, after: link)
   }
 
   /// Checks that an admin has signed a step.
@@ -171,28 +205,29 @@ package struct PolicyChain {
   /// either file counts. So GnuPG gets these files of the step, too, and no others. Anyone who can push can replace them:
   /// a file because of which GnuPG does not get or read an accepted key is a fault of the step, and no error of GnuPG.
   ///
+  /// - Returns: The admin.
   /// - Throws: `KeyringError.policyNotTrusted` with `badSignature`, `unusableKeyFile` or `foreignSubkey`; `.team` with
   ///   `unreadableKey` if GnuPG cannot read an accepted key, or if an admin has signed with their accepted key, and GnuPG
   ///   cannot read their new one; `.engine`.
   private func verify(
     _ step: PolicyStep, _ policy: Policy, signature: [UInt8], with accepted: KeyFiles,
     of admins: [Fingerprint]
-  ) throws(KeyringError) {
+  ) throws(KeyringError) -> Fingerprint {
     let joined = accepted.joined(with: step.keys(namedIn: policy))
     let usable = joined.filter { accepted[$0.key].flatMap(KeyPackets.excess) == nil }
     if let unusable = PolicyDistrust(ofUnusableFilesIn: usable) { throw .policyNotTrusted(unusable) }
-    func verify(with keys: KeyFiles) throws(KeyringError) {
+    func verify(with keys: KeyFiles) throws(KeyringError) -> Fingerprint {
       try PolicyVerification(engine: engine(keys), people: policy)
         .verify(step.bytes, signature: signature, admins: admins)
     }
     do throws(KeyringError) {
-      try verify(with: joined)
+      return try verify(with: joined)
     } catch {
       guard case .team(.unreadableKey(let person, _, let problem)) = error, joined != accepted else {
         throw error
       }
       do throws(KeyringError) {
-        try verify(with: accepted)
+        _ = try verify(with: accepted)
       } catch .policyNotTrusted(.badSignature) {
         throw .policyNotTrusted(.unusableKeyFile(person, problem))
       }
@@ -204,6 +239,10 @@ package struct PolicyChain {
   ///
   /// - Throws: The errors of `follow(_:from:signedAlsoBy:)`.
   func step(_ step: PolicyStep, after link: Link) throws(KeyringError) -> Link {
+    try signedStep(step, after: link).link
+  }
+
+  private func signedStep(_ step: PolicyStep, after link: Link) throws(KeyringError) -> Followed {
     let policy = try Self.policy(of: step)
     guard policy.keyring == link.policy.keyring, policy.generation == link.policy.generation + 1,
       policy.previous == link.digest
@@ -211,14 +250,15 @@ package struct PolicyChain {
     guard let signature = step.signature else { throw .policyNotTrusted(.unsigned) }
     // Only the admins from before the step may sign it.
     let admins = link.policy.admins
-    try verify(step, policy, signature: signature, with: link.keys(of: admins), of: admins)
+    let signer = try verify(
+      step, policy, signature: signature, with: link.keys(of: admins), of: admins)
     let keys = try keys(of: policy, in: step, after: link)
     let changed = keys.filter { link.keys[$0.key] != $0.value }.keys
     // The people whom the step removes are included: what they have signed stays valid.
     if let reason = PolicyDistrust(of: Set(changed), inFiles: keys.merging(link.keys) { kept, _ in kept }) {
       throw .policyNotTrusted(reason)
     }
-    return Link(policy: policy, digest: step.digest, keys: keys)
+    return (Link(policy: policy, digest: step.digest, keys: keys), step, signer)
   }
 
   /// Follows the policies of a branch from one of them, as far as possible.
@@ -233,7 +273,7 @@ package struct PolicyChain {
   /// - Throws: `KeyringError.policyNotTrusted` with `restored` if two policies follow the same one; `.engine`.
   func newest(
     after link: Link, in past: HistoricalPolicies
-  ) throws(KeyringError) -> (link: Link, step: PolicyStep)? {
+  ) throws(KeyringError) -> Followed? {
     let newest = try allNewest(after: link, in: past)
     if newest.count > 1 {
       throw .policyNotTrusted(
@@ -246,30 +286,27 @@ package struct PolicyChain {
 
   /// Follows the policies of a branch from one of them, as far as possible, also if several follow the same one.
   ///
-  /// - Returns: The policies that follow, and that none follows.
+  /// - Returns: The last policy of each line of successors.
   /// - Throws: `KeyringError.engine`.
-  func allNewest(
-    after link: Link, in past: HistoricalPolicies
-  ) throws(KeyringError) -> [(link: Link, step: PolicyStep)] {
-    var newest: [(link: Link, step: PolicyStep)] = []
-    var current: (link: Link, step: PolicyStep?) = (link, nil)
-    var waiting: [(link: Link, step: PolicyStep)] = []
-    while true {
-      var isLast = true
-      for digest in past.successors(of: current.link.digest) {
-        guard let next = try followAnother(digest, after: current.link, signedAlsoBy: nil, in: past) else {
-          continue
-        }
-        isLast = false
-        waiting.append(next)
-      }
-      if isLast, let step = current.step { newest.append((current.link, step)) }
-      guard let next = waiting.popLast() else { return newest }
-      current = next
+  func allNewest(after link: Link, in past: HistoricalPolicies) throws(KeyringError) -> [Followed] {
+    var newest: [Followed] = []
+    var waiting = try successors(of: link, in: past)
+    while let current = waiting.popLast() {
+      let next = try successors(of: current.link, in: past)
+      if next.isEmpty { newest.append(current) } else { waiting += next }
     }
+    return newest
   }
 
-  /// Checks that no policy of a branch follows one of them.
+  private func successors(of link: Link, in past: HistoricalPolicies) throws(KeyringError) -> [Followed] {
+    var found: [Followed] = []
+    for digest in past.successors(of: link.digest) {
+      if let next = try followAnother(digest, after: link, signedAlsoBy: nil, in: past) { found.append(next) }
+    }
+    return found
+  }
+
+  /// Checks that a branch has no successor of a policy.
   ///
   /// The caller has to check ``HistoricalPolicies/problem`` afterwards: a policy that could not be read does not follow.
   ///
@@ -314,6 +351,7 @@ package struct PolicyChain {
 /// The policies in a history, by their digests. The same policy can occur with several signatures and key files.
 package struct HistoricalPolicies: Sendable {
   private let count: Int
+  private let previous: [ContentDigest: ContentDigest?]
   private let next: [ContentDigest?: [ContentDigest]]
   private let branch: Set<ContentDigest>
   private let step: @Sendable (ContentDigest, _ version: Int) -> PolicyStep?
@@ -358,7 +396,15 @@ package struct HistoricalPolicies: Sendable {
   ) {
     count = previous.count
     next = Dictionary(grouping: branch) { previous[$0] ?? nil }
-    (self.branch, self.failure, self.step) = (branch, failure, step)
+    (self.previous, self.branch, self.failure, self.step) = (previous, branch, failure, step)
+  }
+
+  /// Returns the set with a branch that has a policy: the same one, or all policies of the history. The policy may be in the
+  /// folder of the store only, because a merge by plain git is not complete.
+  func withBranch(of digest: ContentDigest) -> HistoricalPolicies {
+    if isOnBranch(digest) { return self }
+    return HistoricalPolicies(
+      previous: previous, branch: Set(previous.keys), failure: failure, step: step)
   }
 
   /// The most bytes of the policies between two policies.

@@ -10,14 +10,17 @@ struct PolicyVerification {
   /// Checks that an admin has signed a policy.
   ///
   /// - Parameter admins: The people who may have signed.
+  /// - Returns: The admin.
   /// - Throws: `KeyringError.policyNotTrusted(.badSignature)` if none of them has, or the errors of
   ///   `signer(of:signature:among:)`.
+  @discardableResult
   func verify(
     _ policy: [UInt8], signature: [UInt8], admins: some Sequence<Fingerprint>
-  ) throws(KeyringError) {
-    guard try signer(of: policy, signature: signature, among: admins) != nil else {
+  ) throws(KeyringError) -> Fingerprint {
+    guard let signer = try signer(of: policy, signature: signature, among: admins) else {
       throw .policyNotTrusted(.badSignature)
     }
+    return signer
   }
 
   /// Returns the person who has signed a policy. The signature is verified only once, regardless of the number of

@@ -163,7 +163,7 @@ public struct Trust: Sendable {
   /// - Throws: `KeyringError.policyNotTrusted` with `restored`; `.engine`.
   package func requireNewest(in past: HistoricalPolicies) throws(KeyringError) {
     let link = PolicyChain.Link(policy: policy, digest: ContentDigest(of: bytes), keys: keys)
-    try PolicyChain(engine: engine).requireNewest(link, in: past)
+    try PolicyChain(engine: engine).requireNewest(link, in: past.withBranch(of: link.digest))
   }
 
   /// Accepts the policy and the key files of its members on this machine.

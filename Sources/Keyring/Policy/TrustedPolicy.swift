@@ -51,6 +51,11 @@ struct TrustedPolicy: Sendable {
     (self.distrust, isPinWithoutKeys) = (distrust, other.isPinWithoutKeys)
   }
 
+  /// The policy as a link of a chain.
+  var link: PolicyChain.Link {
+    PolicyChain.Link(policy: policy, digest: ContentDigest(of: policy.encode()), keys: keys)
+  }
+
   /// Returns a copy with another reason why nothing may be written.
   func distrusting(_ reason: PolicyDistrust) -> TrustedPolicy {
     TrustedPolicy(self, signer: signer, distrust: reason)

@@ -55,9 +55,7 @@ extension Keyring {
     let mine = try TrustedPolicy(in: tree, stateBase: host.stateBase)
     let merge = try rebase(
       mine, onto: try PolicyAcceptance.step(in: tree), in: tree, host: host, past: past)
-    let link = PolicyChain.Link(
-      policy: merge.judge.policy, digest: merge.step.digest, keys: merge.judge.trusted.keys)
-    try PolicyChain(engine: merge.judge.engine).requireNewest(link, in: past)
+    try PolicyChain(engine: merge.judge.engine).requireNewest(merge.judge.trusted.link, in: past)
     return merge
   }
 
@@ -92,7 +90,7 @@ extension Keyring {
     to mine: TrustedPolicy, in past: HistoricalPolicies
   ) throws(KeyringError) -> PolicyChain.Link? {
     let own = ContentDigest(of: mine.policy.encode())
-    if past.isOnBranch(own) { return PolicyChain.Link(policy: mine.policy, digest: own, keys: mine.keys) }
+    if past.isOnBranch(own) { return mine.link }
     guard let step = mine.policy.ancestors(in: past).first(where: { past.isOnBranch($0.digest) }) else {
       return nil
     }
@@ -114,15 +112,23 @@ extension Keyring {
     let mine = try TrustedPolicy(in: tree, stateBase: host.stateBase)
     let chain = PolicyChain(engine: host.engine(for: mine.policy.keyring, keys: mine.keys))
     var newest: [PolicyChain.Link] = []
-    if let known = try Self.newestKnown(to: mine, in: past) {
-      newest += try chain.allNewest(after: known, in: past).map(\.link)
+    do throws(KeyringError) {
+      if let known = try Self.newestKnown(to: mine, in: past) {
+        newest += try chain.allNewest(after: known, in: past).map(\.link)
+      }
+    } catch {
+      // A key file of the common policy is missing.
+      guard case .policyNotTrusted = error else { throw error }
     }
     if let last = try Self.lastSigned(mine, upTo: step, chain, past: past) {
       let following = try chain.allNewest(after: last, in: past).map(\.link)
       newest += following.isEmpty ? [last] : following
     }
     let policies = Dictionary(newest.map { ($0.digest, $0.policy) }, uniquingKeysWith: { first, _ in first })
-    return policies.values.sorted { $0.generation < $1.generation }
+    return policies.sorted { left, right in
+      left.value.generation == right.value.generation
+        ? left.key.base64url < right.key.base64url : left.value.generation < right.value.generation
+    }.map(\.value)
   }
 
   /// Returns the last policy on the way to that of a remote which is signed by admins; nil if none is.
@@ -166,7 +172,7 @@ extension Keyring {
       throw .team(.noCommonPolicy)
     }
     if let step = ancestors[way.start] { return (try link(step, like: mine, in: past), way.steps) }
-    return (PolicyChain.Link(policy: mine.policy, digest: own, keys: mine.keys), way.steps)
+    return (mine.link, way.steps)
   }
 
   private static func rebase(
@@ -176,16 +182,17 @@ extension Keyring {
     let engine = host.engine(for: mine.policy.keyring, keys: mine.keys)
     let own = ContentDigest(of: mine.policy.encode())
     if last.digest == own {
-      let same = try open(in: tree, host: host) { HistoricalPolicies([]) }
+      // The folder may have another policy, which is not accepted here.
+      let same = Keyring(
+        tree: tree, trusted: TrustedPolicy(policy: mine.policy, signer: mine.signer, keys: mine.keys),
+        engine: engine, host: host)
       return PolicyRebase(
         accepted: mine.policy, step: last, keyring: same, judge: same, edits: [], dropped: [], keys: [:])
     }
     let (base, steps) = try way(from: mine, to: last, in: past)
     // A person who was removed here must not return through a policy that branches off before the removal.
-    let theirs = try PolicyChain(engine: engine).follow(
-      steps, from: base,
-      signedAlsoBy: PolicyChain.Link(policy: mine.policy, digest: own, keys: mine.keys), in: past)
-    try PolicyChain(engine: engine).requireAgreement(on: steps, from: base, in: past)
+    let theirs = try PolicyChain(engine: engine).followBranch(
+      steps, from: base, signedAlsoBy: mine.link, in: past)
     let edits = mine.policy.edits(since: base.policy)
     var keys: [Fingerprint: [UInt8]] = [:]
     for edit in edits {

@@ -26,7 +26,9 @@ struct PolicyMerge {
       past = HistoricalPolicies([])
     }
     defer { call.store.closeKeyring() }
-    let merge = try Keyring.reapply(at: path, host: host, past: past)
+    let result = Result { () throws(KeyringError) in try Keyring.reapply(at: path, host: host, past: past) }
+    if let problem = past.problem { throw problem }
+    let merge = try result.get()
     if ContentDigest(of: merge.keyring.policy.encode()) != digest { try confirm(merge) }
     guard !merge.edits.isEmpty else {
       try merge.keyring.accept()
@@ -188,18 +190,20 @@ struct PolicyMerge {
   /// machines do not reject it as older.
   ///
   /// - Parameter repository: The repository, which has received the policy of the remote.
-  /// - Returns: The digest of the policy of the remote.
+  /// - Returns: The digests of the policies to drop: that of the remote's commit, and the newest ones of the remote.
   /// - Throws: `KeyringError` if the user is not an admin or this clone's policy is not accepted; `CommandError` if the
   ///   policy of the remote is trusted; `foreignPolicy`; `TerminalError.cancelled`.
-  func dropRemote(in repository: Repository) throws -> ContentDigest {
+  func dropRemote(in repository: Repository) throws -> Set<ContentDigest> {
     let keyring = try call.openKeyring()
     if let distrust = keyring.distrust { throw KeyringError.policyNotTrusted(distrust) }
     let own = keyring.ownFingerprint
     guard keyring.policy.admins.contains(own) else { throw KeyringError.team(.notAnAdmin) }
     guard let step = try Synchronization.fetchedPolicy(in: repository) else { throw SyncError.foreignPolicy }
     let past = try Synchronization.fetchedPolicies(in: repository)
+    let isRefused = try isRefused(step, by: keyring, past)
+    if let problem = past.problem { throw problem }
     // Otherwise a person whom another admin has removed could return.
-    guard try isRefused(step, by: keyring, past) else {
+    guard isRefused else {
       throw CommandError.other(
         .failure, message: "nothing was merged: the policy of the remote is trusted, so it is not dropped",
         hint: "`keytree sync --reapply` accepts it and applies your changes on top")
@@ -214,7 +218,7 @@ struct PolicyMerge {
         to: generation + 1, subject: "keep the people and groups of this clone"
       ) { try call.commitPending() }
     }
-    return step.digest
+    return Synchronization.policies(droppedWith: step, theirs)
   }
 
   private func isRefused(_ step: PolicyStep, by keyring: Keyring, _ past: HistoricalPolicies) throws -> Bool {
@@ -230,10 +234,10 @@ struct PolicyMerge {
   }
 
   private func confirmDropped(_ dropped: [Policy], by mine: Policy, of own: Fingerprint) throws {
-    for theirs in dropped {
+    for (index, theirs) in dropped.enumerated() {
       call.console.complain(
         "keytree: what changes for machines that have accepted the people and groups of the remote"
-          + (dropped.count > 1 ? " (generation \(theirs.generation)):" : ":"))
+          + (dropped.count > 1 ? " (policy \(index + 1) of \(dropped.count)):" : ":"))
       for line in PolicyDifference(from: theirs, to: mine).lines { call.console.complain("  " + line) }
       if !theirs.admins.contains(own) {
         call.console.complain(
@@ -243,7 +247,8 @@ struct PolicyMerge {
     }
     if dropped.isEmpty {
       call.console.complain(
-        "keytree: the policy of the remote is an older one, or does not follow from one that this clone knows"
+        "keytree: the policy of the remote is an older one, no admin has signed it, or it does not follow from one that "
+          + "this clone knows"
       )
     }
     guard try call.console.confirm("Drop the policy of the remote") else {

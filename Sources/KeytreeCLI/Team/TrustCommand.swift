@@ -47,7 +47,7 @@ enum TrustCommand: Command {
       throw error
     }
     defer { call.explain(trust.engineStatistics) }
-    let code = try decide(trust, at: path, isFetched: fetched != nil, expected: expected, call)
+    let code = try decide(trust, at: path, fetched: fetched, expected: expected, call)
     if let fetched { try reception.mergeAccepted(fetched) }
     if trust.standing == .first { try rebuildIndex(at: path, call) }
     if try PolicyMerge.signPastDropped(call) {
@@ -61,16 +61,15 @@ enum TrustCommand: Command {
   /// - Parameters:
   ///   - path: the folder of the store.
   ///   - isOtherStore: true if commands use another store without `--store`.
-  ///   - isFetched: true if the policy is that of the remote, which is not merged yet.
+  ///   - fetched: the policy, if it is that of the remote, which is not merged yet; nil if it is that of the store.
   static func decide(
-    _ trust: Trust, at path: String, isOtherStore: Bool = false, isFetched: Bool = false,
+    _ trust: Trust, at path: String, isOtherStore: Bool = false, fetched: PolicyStep? = nil,
     expected: Fingerprint?, _ call: CommandCall
   ) throws -> ExitCode {
     let isAccepted = trust.standing == .accepted
     if !call.globals.json { show(trust, call.console) }
     if let obstacle = trust.obstacle { throw refusal(obstacle) }
-    if !isAccepted { try requireNewest(trust, at: path, isFetched: isFetched, call) }
-    if trust.standing == .newer, !isFetched { try warnOfFork(call) }
+    if !isAccepted { try checkHistory(of: trust, at: path, fetched, expected: expected, call) }
     guard trust.signer != nil else {
       throw noOwnKey(try OwnKeys(host: try call.host()), trust, folder: isOtherStore ? path : nil)
     }
@@ -90,24 +89,27 @@ enum TrustCommand: Command {
     return .done
   }
 
-  /// Warns if the policy of the store leaves out one of its history without the consent of an admin of that one.
-  private static func warnOfFork(_ call: CommandCall) throws {
-    guard let reason = try call.openKeyring().distrust, case .forked = reason else { return }
-    call.console.complain("keytree: warning: \(reason.message)")
-  }
-
-  /// Throws an error if the history has a policy that follows the one to accept.
-  private static func requireNewest(
-    _ trust: Trust, at path: String, isFetched: Bool, _ call: CommandCall
+  /// Throws an error if the history has a policy that follows the one to accept. Also warns if that one leaves out another
+  /// one of the history, which a script never accepts.
+  private static func checkHistory(
+    of trust: Trust, at path: String, _ fetched: PolicyStep?, expected: Fingerprint?, _ call: CommandCall
   ) throws {
     guard let repository = try Repository.find(store: path, git: call.git(in:)) else { return }
-    let name = isFetched ? try Remote.find(in: repository)?.fetched : "HEAD"
+    let name = fetched == nil ? "HEAD" : try Remote.find(in: repository)?.fetched
     let past = try PolicyHistoryReader(in: repository).steps(branch: try name.flatMap(repository.git.commit))
     do {
       try trust.requireNewest(in: past)
     } catch {
       if case .policyNotTrusted(let reason) = error { throw refusal(reason) }
       throw error
+    }
+    if trust.standing == .newer {
+      // This accepts nothing.
+      let keyring = try Keyring.open(at: path, host: try call.host())
+      if let reason = try keyring.policyLeftOut(by: fetched, past: past) {
+        if expected != nil { throw refusal(reason) }
+        call.console.complain("keytree: warning: \(reason.message)")
+      }
     }
     if let problem = past.problem { throw problem }
   }
@@ -154,7 +156,7 @@ enum TrustCommand: Command {
   static func refusal(_ reason: PolicyDistrust) -> CommandError {
     let hint =
       switch reason {
-      case .restored: reason.hint
+      case .restored, .leavesOut: reason.hint
       case .keyExchanged:
         "restore the file in `keys` from git; `keytree group refresh KEYFILE` imports a newer key"
       default:

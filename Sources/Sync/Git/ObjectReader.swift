@@ -54,8 +54,8 @@ struct ObjectReader {
 
   private static let missing = Array(" missing".utf8)
 
-  /// The number of commits up to which absent places are confirmed. More are read only to search a history, where a policy
-  /// that is not found is not accepted.
+  /// The number of commits up to which absent places are confirmed. More are read only to search a history, and in one with
+  /// a damaged object, `git fsck` and `keytree verify` report the damage.
   private static let confirmedCommits = 16
 
   /// Checks that commits do not have the files that `git cat-file` has reported as missing. It also reports an object that

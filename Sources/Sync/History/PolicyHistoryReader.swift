@@ -70,7 +70,7 @@ package struct PolicyHistoryReader {
   /// Returns the commits that have changed the policy, its signature or a key file, the earliest first.
   private func commits(_ start: [String]) throws -> [String] {
     let paths = [StoreLayout.policy, StoreLayout.policySignature, StoreLayout.keys]
-    let output = try repository.git.run(
+    let output = try repository.git.query(
       ["rev-list", "--topo-order", "--reverse", "--full-history"] + start + ["--"]
         + paths.map { repository.prefix + $0 },
       limit: 1 << 26)
@@ -223,10 +223,10 @@ package struct PolicyHistoryReader {
     private let policies: PolicyHistoryReader
     private let known: [ContentDigest: Entry]
     private let state:
-      Mutex<(contents: PolicyContents, steps: [ContentDigest: PolicyStep], failure: GitError?)>
+      Mutex<(contents: PolicyContents, steps: [ContentDigest: PolicyStep], failure: (any Error)?)>
 
-    /// The first error of git.
-    var failure: GitError? { state.withLock { $0.failure } }
+    /// The first error of git, or of a limit.
+    var failure: (any Error)? { state.withLock { $0.failure } }
 
     init(_ policies: PolicyHistoryReader, _ known: [ContentDigest: Entry]) {
       (self.policies, self.known) = (policies, known)
@@ -244,24 +244,28 @@ package struct PolicyHistoryReader {
         if let step = state.steps[digest] { return step }
         var places: [Place] = []
         var next: ContentDigest? = digest
-        while let current = next, places.count < pieceSize, let entry = known[current] {
+        // In a search for successors, the predecessor was read before.
+        while let current = next, places.count < pieceSize, state.steps[current] == nil,
+          let entry = known[current]
+        {
           places.append(entry.places[0])
           next = entry.previous
         }
         let steps = steps(at: places, &state.contents, &state.failure)
-        state.steps = Dictionary(steps.map { ($0.digest, $0) }) { first, _ in first }
+        if state.steps.count > pieceSize { state.steps = [:] }
+        for step in steps { state.steps[step.digest] = step }
         return state.steps[digest]
       }
     }
 
     /// Returns the steps, or none and the error if git cannot read them. Steps that are too large are missing.
     private func steps(
-      at places: [Place], _ contents: inout PolicyContents, _ failure: inout GitError?
+      at places: [Place], _ contents: inout PolicyContents, _ failure: inout (any Error)?
     ) -> [PolicyStep] {
       do {
         return try policies.steps(at: places, &contents)
       } catch {
-        failure = failure ?? error as? GitError
+        failure = failure ?? error
         return []
       }
     }

@@ -29,9 +29,8 @@ package struct Synchronization {
     /// That of the remote with this digest, so that the local changes can be applied again. It must be one on which
     /// they can be.
     case theirs(ContentDigest)
-    /// That of this clone. The digest is that of the remote's policy whose changes are dropped; another one is not
-    /// dropped.
-    case ours(dropping: ContentDigest)
+    /// That of this clone. The digests are those of ``policies(droppedWith:_:)``; other policies are not dropped.
+    case ours(dropping: Set<ContentDigest>)
   }
 
   /// The result of a synchronization.
@@ -319,6 +318,15 @@ package struct Synchronization {
     try PolicyHistoryReader(in: repository).steps(branch: try fetchedCommit(in: repository))
   }
 
+  /// Returns the digests of the policies that are dropped if this clone keeps its own one.
+  ///
+  /// - Parameters:
+  ///   - step: The policy of the remote's commit.
+  ///   - newest: The newest policies of the remote.
+  package static func policies(droppedWith step: PolicyStep, _ newest: [Policy]) -> Set<ContentDigest> {
+    Set(newest.map { ContentDigest(of: $0.encode()) }).union([step.digest])
+  }
+
   private static func fetchedCommit(in repository: Repository) throws -> String? {
     try Remote.find(in: repository).flatMap { try repository.git.commit($0.fetched) }
   }
@@ -379,7 +387,10 @@ package struct Synchronization {
     let policy = step.flatMap { try? Policy.parse($0.bytes) }
     if let step {
       switch options.policy {
-      case .ours(step.digest):
+      case .ours(let dropped):
+        let newest = try keyring.newestSigned(upTo: step, past: past)
+        if let problem = past.problem { throw problem }
+        guard Self.policies(droppedWith: step, newest) == dropped else { break }
         // The remote's items count as if this clone had received them before it changed the policy.
         return try merge(keyring, policyOf: .ours)
       case .theirs(let digest):
@@ -389,7 +400,7 @@ package struct Synchronization {
         return try merge(
           rebase.judge, policyOf: .ours, refusing: policy?.generation, replacingBy: rebase.step)
       // The choice was made for another policy of the remote.
-      case .ours, .none: break
+      case .none: break
       }
     }
     guard let change else { return try merge(keyring) }

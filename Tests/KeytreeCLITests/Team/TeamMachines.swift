@@ -124,11 +124,13 @@ final class TeamMachines {
   func push(_ content: String, to path: String) throws {
     let clone = try makeClone()
     try Data(content.utf8).write(to: URL(fileURLWithPath: "\(clone)/\(path)"))
+    try GnuPGTool.run("git", ["-C", clone, "add", path])
     try commit(in: clone)
   }
 
   private func makeClone() throws -> String {
     let clone = "\(hub).clone"
+    if FileManager.default.fileExists(atPath: clone) { try FileManager.default.removeItem(atPath: clone) }
     try GnuPGTool.run("git", ["clone", "-q", hub, clone])
     return clone
   }

@@ -74,7 +74,7 @@ import Testing
     // Carol's machine has not received that.
     try team.succeed(.carol, "group", "create", "carols")
     try team.pushMerge(with: .carol)
-    let reason = "generation 4 leaves out another policy of its history (generation 4), whose admins"
+    let reason = "generation 4 leaves out another policy of its history (generation 4), and not every step"
     let refused = team.run(.bob, ["sync"])
     #expect(refused.code == .policyNotTrusted && refused.talk.contains(reason), "\(refused.talk)")
     try team.succeed(.bob, "add", "b.example/me", input: "new")
@@ -85,16 +85,47 @@ import Testing
     #expect(team.run(.bob, ["add", "c.example/me"], input: "new").code == .policyNotTrusted)
     let asked = team.run(.bob, ["trust"], answers: ["n"])
     #expect(asked.code == .cancelled && asked.talk.contains(reason), "\(asked.talk)")
+    let script = team.run(.bob, ["trust", "--fingerprint", carol])
+    #expect(script.code == .policyNotTrusted && script.talk.contains(reason), "\(script.talk)")
+    // A push restores the policy that Bob has accepted.
+    try team.restorePolicy(2)
+    let reapplied = team.run(.bob, ["sync", "--reapply"])
+    #expect(reapplied.code == .policyNotTrusted, "\(reapplied.talk)")
+    #expect(try !team.succeed(.bob, "group", "list").text.contains("carols"))
     #expect(try team.succeed(.bob, "get", "a.example/me").text == "one")
 
-    let kept = team.run(.alice, ["sync", "--keep-policy"], answers: ["y"])
-    #expect(kept.code == .done && kept.talk.contains("- Carol Example"), "\(kept.talk)")
+    try team.succeed(.alice, "sync")
     try team.succeed(.bob, "sync")
     for person in [GnuPGKey.alice, .bob] {
       #expect(try !team.succeed(person, "group", "show", "default").text.contains("Carol"))
     }
     try team.succeed(.bob, "add", "c.example/me", input: "new")
     #expect(try !team.succeed(.bob, "who", "c.example/me").text.contains("Carol"))
+  }
+
+  @Test func `a policy that a stopped merge has brought is compared with the history of both sides`() throws {
+    let team = try TeamMachines.ofThree("--admin")
+    try team.succeed(.alice, "policy", "allow", "NOTES")
+    for person in [GnuPGKey.alice, .bob, .carol] { try team.succeed(person, "sync") }
+    try team.succeed(.alice, "group", "remove", "default", GnuPGKey.carol.fingerprint.text, "--all")
+    try team.succeed(.alice, "sync")
+    try team.succeed(.carol, "group", "create", "carols")
+    try team.pushMerge(with: .carol)
+    try team.push("theirs", to: "NOTES")
+    // The same file is in a commit of Bob's machine, so that the merge stops.
+    let store = try #require(team.worlds[.bob]).store
+    let words = ["-C", store, "-c", "user.name=B", "-c", "user.email=b@example.org"]
+    try Data("ours".utf8).write(to: URL(fileURLWithPath: "\(store)/NOTES"))
+    try GnuPGTool.run("git", words + ["add", "NOTES"])
+    try GnuPGTool.run("git", words + ["commit", "-q", "-m", "x"])
+    #expect(throws: (any Error).self) {
+      try GnuPGTool.run("git", words + ["pull", "-q", "--no-rebase", "--no-edit", "origin", "main"])
+    }
+    let refused = team.run(.bob, ["add", "b.example/me"], input: "new")
+    #expect(
+      refused.code == .policyNotTrusted && refused.talk.contains("leaves out another policy"),
+      "\(refused.talk)")
+    #expect(try !team.succeed(.bob, "group", "list").text.contains("carols"))
   }
 
   @Test func `a policy that was restored is not accepted when plain git brings it`() throws {

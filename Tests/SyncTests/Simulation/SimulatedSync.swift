@@ -73,14 +73,13 @@ extension SimulatedWorld {
 
   /// Raises the generation of the policy of a seat above that of the remote, whose policy is dropped.
   ///
-  /// - Returns: The digest of the policy of the remote.
-  private func drop(_ seat: SimulatedSeat) throws -> ContentDigest {
+  /// - Returns: The digests of the policies of the remote.
+  private func drop(_ seat: SimulatedSeat) throws -> Set<ContentDigest> {
     let step = try fetchedPolicy(seat)
     let past = try Synchronization.fetchedPolicies(in: try seat.repository())
-    if let theirs = try seat.open().newestSigned(upTo: step, past: past).last {
-      _ = try raiseGeneration(to: theirs.generation + 1, seat)
-    }
-    return step.digest
+    let theirs = try seat.open().newestSigned(upTo: step, past: past)
+    if let last = theirs.last { _ = try raiseGeneration(to: last.generation + 1, seat) }
+    return Synchronization.policies(droppedWith: step, theirs)
   }
 
   private func synchronize(
