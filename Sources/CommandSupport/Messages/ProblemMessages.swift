@@ -152,11 +152,13 @@ extension PolicyDistrust {
     case .stepsMissing(let generation, let pinned):
       "it has generation \(generation), this machine has accepted generation \(pinned), and the generations between "
         + "them are not available"
+    case .restored(let generation, let newer) where newer <= generation:
+      "a person from whom its history has taken the right to sign has signed it; generation \(newer) of the history is valid"
     case .restored(let generation, let newer):
       "it is an older policy (generation \(generation)) that was restored; its history has generation \(newer)"
     case .leavesOut(let generation, let other):
-      "generation \(generation) leaves out another policy of its history (generation \(other)), and not every step to it "
-        + "is signed by an admin of that one"
+      "its history has two sides, up to generation \(generation) and \(other), and one has removed an admin who has signed "
+        + "the other"
     case .historyUnreadable(let generation):
       "it has generation \(generation), and the policies in the history cannot be read"
     case .unsigned: "it has no signature"

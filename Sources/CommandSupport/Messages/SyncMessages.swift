@@ -13,6 +13,8 @@ extension RefusedChange {
       case .tooLarge(let size, let limit): "it has \(size) bytes, and the limit is \(limit)"
       case .needed: "it was removed, but a store cannot be read without it"
       case .policy(let error): error.message
+      case .restored(let generation, let newer) where newer <= generation:
+        "a person from whom the history has taken the right to sign has signed it"
       case .restored(let generation, let newer):
         "generation \(generation) is older than the accepted policy (generation \(newer))"
       case .keyFile(let problem): problem.message
@@ -96,8 +98,9 @@ extension ErrorReport {
         .policyNotTrusted,
         "nothing was merged: your changes of people and groups cannot be reapplied, because the policy of the remote "
           + "is not trusted: \(reason.message)",
-        hint:
-          "an admin can run `keytree sync --keep-policy`, which drops the changes of people and groups on the remote"
+        hint: reason.hasRival
+          ? "ask the admins which policy is theirs; an admin drops the others with `keytree sync --keep-policy`"
+          : "an admin can run `keytree sync --keep-policy`, which drops the changes of people and groups on the remote"
       )
     case .uncommitted(let paths):
       self.init(

@@ -70,25 +70,33 @@ extension Keyring {
     return try with(acceptance.followed(from: trusted, to: last, past: past))
   }
 
-  /// Returns the reason not to accept a policy automatically because it leaves out another one of its history; nil if there
-  /// is none.
+  /// Checks that a policy that follows the accepted one is the newest of a branch.
   ///
   /// - Parameters:
   ///   - step: The policy; nil for that of the store.
   ///   - past: The policies in the history, with those of the branch that has the policy.
-  /// - Throws: `KeyringError.engine`, or a file error.
-  package func policyLeftOut(
-    by step: PolicyStep?, past: HistoricalPolicies
-  ) throws(KeyringError) -> PolicyDistrust? {
-    do throws(KeyringError) {
-      let step = if let step { step } else { try PolicyAcceptance.step(in: tree) }
-      _ = try judge(of: step, past: past.withBranch(of: step.digest))
-      return nil
-    } catch {
-      guard case .policyNotTrusted(let reason) = error else { throw error }
-      if case .leavesOut = reason { return reason }
-      return nil
-    }
+  /// - Throws: `KeyringError.policyNotTrusted` with `restored` or `leavesOut`, or because the policy does not follow the
+  ///   accepted one; `.engine`, or a file error.
+  package func requireNewest(_ step: PolicyStep?, past: HistoricalPolicies) throws(KeyringError) {
+    let step = if let step { step } else { try PolicyAcceptance.step(in: tree) }
+    let engine = engine
+    let acceptance = PolicyAcceptance(tree: tree, host: host) { _, keys in engine.with(keys: keys) }
+    let branch = past.withBranch(of: step.digest)
+    let link = try acceptance.followed(from: trusted, to: step, past: branch)
+    try acceptance.requireNewest(link, after: trusted, in: branch)
+  }
+
+  /// Returns true if a policy of a branch was replaced before by the accepted one, or by one before that: it precedes the
+  /// accepted one, or a merge has left it out.
+  ///
+  /// - Parameters:
+  ///   - step: The policy.
+  ///   - past: The policies in the history, with those of the branch that has the policy.
+  package func hasReplaced(_ step: PolicyStep, in past: HistoricalPolicies) -> Bool {
+    if ancestors(in: past).contains(where: { $0.digest == step.digest }) { return true }
+    // A policy that cannot be read is none that was replaced.
+    guard let generation = (try? Policy.parse(step.bytes))?.generation else { return false }
+    return generation < policy.generation && past.isOnBranch(trusted.link.digest)
   }
 
   /// Returns the keyring with the last policy that follows that of this keyring in the history of a commit, which has the

@@ -29,7 +29,7 @@ struct PolicyAcceptance {
       // Plain git may have brought a policy that a push has restored, also in a merge that is not complete.
       let branch = past.withBranch(of: step.digest)
       let link = try followed(from: trusted, to: step, past: branch)
-      try PolicyChain(engine: engine(link.policy.keyring, link.keys)).requireNewest(link, in: branch)
+      try requireNewest(link, after: trusted, in: branch)
       if past.problem != nil {
         throw KeyringError.policyNotTrusted(.historyUnreadable(generation: generation))
       }
@@ -45,6 +45,21 @@ struct PolicyAcceptance {
       guard case .policyNotTrusted(let reason) = error else { throw error }
       return trusted.distrusting(past.problem == nil ? reason : .historyUnreadable(generation: generation))
     }
+  }
+
+  /// Checks that a policy that follows the accepted one is the newest of a branch.
+  ///
+  /// - Throws: `KeyringError.policyNotTrusted` with `restored` or `leavesOut`; `.engine`.
+  func requireNewest(
+    _ link: PolicyChain.Link, after trusted: TrustedPolicy, in branch: HistoricalPolicies
+  ) throws(KeyringError) {
+    let chain = PolicyChain(engine: engine(trusted.policy.keyring, trusted.keys))
+    guard let newest = try chain.newest(after: trusted.link, in: branch)?.link, newest.digest != link.digest
+    else { return }
+    // A policy that is not committed may follow the newest one of the branch.
+    if !branch.isOnBranch(link.digest), branch.precedes(newest.digest, link.policy) { return }
+    throw .policyNotTrusted(
+      .restored(generation: link.policy.generation, newer: newest.policy.generation))
   }
 
   /// Returns the policy of a step if it follows the accepted one.
@@ -78,7 +93,7 @@ struct PolicyAcceptance {
       steps = path.steps
     }
     // A later push may have replaced a key file or the signature. Then those of the history are used.
-    return try chain.followBranch(steps, from: start, in: past)
+    return try chain.follow(steps, from: start, in: past)
   }
 
   /// Returns the policy that is in the store now.

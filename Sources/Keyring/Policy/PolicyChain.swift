@@ -105,63 +105,22 @@ package struct PolicyChain {
     return way
   }
 
-  /// Follows steps from a verified policy, like ``follow(_:from:signedAlsoBy:in:)``, and checks the policies of the branch
-  /// that the steps leave out.
-  ///
-  /// If two admins change the people concurrently, a merge keeps the policy of one. A removed person can still sign a
-  /// policy that follows the one from before their removal, which looks the same (threat T1). So each step must be signed
-  /// by an admin of each policy that it leaves out, or by a person whom that one does not list.
+  /// Returns true if a policy that a merge has left out does not speak against a step of the other side: it has not taken the
+  /// right to sign from its signer, and not revoked the key.
   ///
   /// - Parameters:
-  ///   - steps: The policies that follow it, in order.
-  ///   - start: The verified policy.
-  ///   - judge: A second policy, whose admins must have signed; nil for none.
-  ///   - past: The policies in the history, with those of the branch that has the steps.
-  /// - Returns: The last policy.
-  /// - Throws: The errors of `follow`; `KeyringError.policyNotTrusted` with `leavesOut`.
-  func followBranch(
-    _ steps: [PolicyStep], from start: Link, signedAlsoBy judge: Link? = nil, in past: HistoricalPolicies
-  ) throws(KeyringError) -> Link {
-    let way = try walk(steps, from: start, signedAlsoBy: judge, in: past)
-    var before = start
-    for (index, followed) in way.enumerated() {
-      for digest in past.successors(of: before.digest) where digest != followed.link.digest {
-        guard let other = try followAnother(digest, after: before, signedAlsoBy: nil, in: past) else {
-          continue
-        }
-        let newest = try allNewest(after: other.link, in: past).map(\.link)
-        for left in newest.isEmpty ? [other.link] : newest {
-          try requireAgreement(of: left, on: way[index...], from: before)
-        }
-      }
-      before = followed.link
-    }
-    return before
-  }
-
-  /// Checks that each step is signed by an admin of a policy that they leave out, or by a person whom it does not list.
-  private func requireAgreement(
-    of left: Link, on way: ArraySlice<Followed>, from start: Link
-  ) throws(KeyringError) {
-    var before = start
-    for followed in way {
-      if try !agrees(left, with: followed, after: before) {
-        throw .policyNotTrusted(
-          .leavesOut(
-            generation: way.last?.link.policy.generation ?? 0, other: left.policy.generation))
-      }
-      before = followed.link
-    }
-  }
-
+  ///   - left: The policy.
+  ///   - followed: The step.
+  ///   - before: The policy before the step.
+  ///   - common: The policy that both sides have in common.
   private func agrees(
-    _ left: Link, with followed: Followed, after before: Link
+    _ left: Link, with followed: Followed, after before: Link, since common: Link
   ) throws(KeyringError) -> Bool {
     let signer = followed.signer
-    guard left.policy.people[signer] != nil else { return true }
+    // A person who was made an admin later has the right from the signers before.
+    guard common.policy.admins.contains(signer) else { return true }
     guard left.policy.admins.contains(signer), let key = left.keys[signer] else { return false }
     if key == before.keys[signer] || key == followed.link.keys[signer] { return true }
-    // The key may have been revoked there.
     guard let signature = followed.step.signature else { return false }
     do throws(KeyringError) {
       _ = try verify(
@@ -261,60 +220,77 @@ package struct PolicyChain {
     return (Link(policy: policy, digest: step.digest, keys: keys), step, signer)
   }
 
-  /// Follows the policies of a branch from one of them, as far as possible.
+  /// Returns the newest policy of a branch after one of them.
   ///
-  /// A person who can push can commit an earlier policy once more. Its signature is valid, so only the history shows that
-  /// it was replaced (threats T1 and T2).
+  /// A person who can push can commit an earlier policy once more. Its signature is valid, so only the history shows that it
+  /// was replaced (threats T1 and T2). If two admins change the people concurrently, a merge keeps the policy of one side,
+  /// and gives it the highest generation. A removed person can still sign policies that follow the one from before their
+  /// removal. So a side that is signed by a person from whom another side has taken the right to sign does not count.
   ///
   /// - Parameters:
   ///   - link: The policy.
-  ///   - past: The policies in the history, with those of the branch.
-  /// - Returns: The last policy; nil if none follows, so that the given one is the newest of the branch.
-  /// - Throws: `KeyringError.policyNotTrusted` with `restored` if two policies follow the same one; `.engine`.
+  ///   - past: The policies in the history, with those of the branch. The caller has to check
+  ///     ``HistoricalPolicies/problem`` afterwards: a policy that could not be read does not follow.
+  /// - Returns: The policy; nil if none follows, so that the given one is the newest of the branch.
+  /// - Throws: `KeyringError.policyNotTrusted` with `leavesOut` if no side counts, or with `restored` if two sides have the
+  ///   same highest generation; `.engine`.
   func newest(
     after link: Link, in past: HistoricalPolicies
   ) throws(KeyringError) -> Followed? {
-    let newest = try allNewest(after: link, in: past)
-    if newest.count > 1 {
-      throw .policyNotTrusted(
-        .restored(
-          generation: link.policy.generation,
-          newer: newest.map(\.link.policy.generation).max() ?? link.policy.generation))
+    let lines = try lines(after: link, in: past)
+    var counting: [Followed] = []
+    for (index, line) in lines.enumerated() {
+      var counts = true
+      for (other, left) in lines.enumerated() where other != index && counts {
+        counts = try agrees(left, with: line, after: link)
+      }
+      if counts, let last = line.last { counting.append(last) }
     }
-    return newest.first
+    let generations = lines.compactMap { $0.last?.link.policy.generation }.sorted()
+    guard let highest = generations.last else { return nil }
+    guard let newest = counting.map(\.link.policy.generation).max() else {
+      throw .policyNotTrusted(.leavesOut(generation: highest, other: generations[generations.count - 2]))
+    }
+    let kept = counting.filter { $0.link.policy.generation == newest }
+    guard kept.count == 1 else {
+      throw .policyNotTrusted(.restored(generation: link.policy.generation, newer: newest))
+    }
+    return kept[0]
   }
 
-  /// Follows the policies of a branch from one of them, as far as possible, also if several follow the same one.
+  /// Returns true if the last policy of a line that a merge has left out does not speak against the other line.
+  private func agrees(
+    _ left: [Followed], with kept: [Followed], after link: Link
+  ) throws(KeyringError) -> Bool {
+    guard let judge = left.last?.link else { return true }
+    let count = zip(left, kept).prefix { $0.link.digest == $1.link.digest }.count
+    let common = count == 0 ? link : kept[count - 1].link
+    var before = common
+    for followed in kept[count...] {
+      if try !agrees(judge, with: followed, after: before, since: common) { return false }
+      before = followed.link
+    }
+    return true
+  }
+
+  /// Returns the lines of policies of a branch that follow one of them: the policies that were verified, from the first one
+  /// to one that none follows.
   ///
-  /// - Returns: The last policy of each line of successors.
   /// - Throws: `KeyringError.engine`.
-  func allNewest(after link: Link, in past: HistoricalPolicies) throws(KeyringError) -> [Followed] {
-    var newest: [Followed] = []
-    var waiting = try successors(of: link, in: past)
-    while let current = waiting.popLast() {
-      let next = try successors(of: current.link, in: past)
-      if next.isEmpty { newest.append(current) } else { waiting += next }
+  func lines(after link: Link, in past: HistoricalPolicies) throws(KeyringError) -> [[Followed]] {
+    var complete: [[Followed]] = []
+    var waiting: [[Followed]] = [[]]
+    while let line = waiting.popLast() {
+      let last = line.last?.link ?? link
+      var isComplete = true
+      for digest in past.successors(of: last.digest) {
+        guard let next = try followAnother(digest, after: last, signedAlsoBy: nil, in: past) else { continue }
+        isComplete = false
+        waiting.append(line + [next])
+      }
+      if isComplete, !line.isEmpty { complete.append(line) }
     }
-    return newest
-  }
-
-  private func successors(of link: Link, in past: HistoricalPolicies) throws(KeyringError) -> [Followed] {
-    var found: [Followed] = []
-    for digest in past.successors(of: link.digest) {
-      if let next = try followAnother(digest, after: link, signedAlsoBy: nil, in: past) { found.append(next) }
-    }
-    return found
-  }
-
-  /// Checks that a branch has no successor of a policy.
-  ///
-  /// The caller has to check ``HistoricalPolicies/problem`` afterwards: a policy that could not be read does not follow.
-  ///
-  /// - Throws: `KeyringError.policyNotTrusted` with `restored`; `.engine`.
-  func requireNewest(_ link: Link, in past: HistoricalPolicies) throws(KeyringError) {
-    guard let newest = try newest(after: link, in: past) else { return }
-    throw .policyNotTrusted(
-      .restored(generation: link.policy.generation, newer: newest.link.policy.generation))
+    return complete
   }
 
   private static func policy(of step: PolicyStep) throws(KeyringError) -> Policy {
@@ -397,6 +373,18 @@ package struct HistoricalPolicies: Sendable {
     count = previous.count
     next = Dictionary(grouping: branch) { previous[$0] ?? nil }
     (self.previous, self.branch, self.failure, self.step) = (previous, branch, failure, step)
+  }
+
+  /// Returns true if a policy is one of those before another one.
+  func precedes(_ digest: ContentDigest, _ policy: Policy) -> Bool {
+    var next = policy.previous
+    var count = 0
+    while let current = next, count <= previous.count {
+      if current == digest { return true }
+      next = previous[current] ?? nil
+      count += 1
+    }
+    return false
   }
 
   /// Returns the set with a branch that has a policy: the same one, or all policies of the history. The policy may be in the

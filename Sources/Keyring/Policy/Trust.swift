@@ -157,13 +157,34 @@ public struct Trust: Sendable {
     self.pin = pin
   }
 
-  /// Checks that the history of a store has no policy that follows this one.
+  /// Returns true if a branch has the policy.
+  ///
+  /// - Parameter past: The policies in the history, with those of the branch.
+  package func isOnBranch(of past: HistoricalPolicies) -> Bool { past.isOnBranch(ContentDigest(of: bytes)) }
+
+  /// Checks that this policy is the newest one after the first of its chain that the history has.
   ///
   /// - Parameter past: The policies in the history, with those of the branch that has this one.
-  /// - Throws: `KeyringError.policyNotTrusted` with `restored`; `.engine`.
+  /// - Throws: `KeyringError.policyNotTrusted` with `restored` or `leavesOut`; `.engine`.
   package func requireNewest(in past: HistoricalPolicies) throws(KeyringError) {
-    let link = PolicyChain.Link(policy: policy, digest: ContentDigest(of: bytes), keys: keys)
-    try PolicyChain(engine: engine).requireNewest(link, in: past.withBranch(of: link.digest))
+    let last = PolicyChain.Link(policy: policy, digest: ContentDigest(of: bytes), keys: keys)
+    let branch = past.withBranch(of: last.digest)
+    var first = last
+    // What precedes a policy that cannot be read is not known.
+    while let digest = first.policy.previous, let step = branch[digest],
+      let policy = try? Policy.parse(step.bytes)
+    {
+      first = PolicyChain.Link(policy: policy, digest: digest, keys: step.keys(namedIn: policy))
+    }
+    let chain = PolicyChain(engine: engine)
+    var newest = try chain.newest(after: first, in: branch)?.link ?? first
+    // The first policies may not be valid, for example because GnuPG cannot read a key any more.
+    if newest.policy.generation < policy.generation {
+      newest = try chain.newest(after: last, in: branch)?.link ?? last
+    }
+    if newest.digest == last.digest { return }
+    throw .policyNotTrusted(
+      .restored(generation: policy.generation, newer: newest.policy.generation))
   }
 
   /// Accepts the policy and the key files of its members on this machine.

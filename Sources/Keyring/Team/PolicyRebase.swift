@@ -44,7 +44,7 @@ extension Keyring {
   /// - Parameters:
   ///   - path: The store's folder, with the remote's policy in it.
   ///   - host: The properties of this machine.
-  ///   - past: The policies in the history, with those of the checked-out branch.
+  ///   - past: The policies in the history, with those of the remote as the branch.
   /// - Returns: The edits; none if the policy in the store already has them, or if this user may not make them.
   /// - Throws: `KeyringError.team` with `noCommonPolicy`; `.policyNotTrusted` when the policy in the store cannot be
   ///   verified, or is an older one that was restored; `.engine`, or a file error.
@@ -53,9 +53,14 @@ extension Keyring {
   ) throws(KeyringError) -> PolicyRebase {
     let tree = try StoreFolder.open(path)
     let mine = try TrustedPolicy(in: tree, stateBase: host.stateBase)
-    let merge = try rebase(
-      mine, onto: try PolicyAcceptance.step(in: tree), in: tree, host: host, past: past)
-    try PolicyChain(engine: merge.judge.engine).requireNewest(merge.judge.trusted.link, in: past)
+    let step = try PolicyAcceptance.step(in: tree)
+    let merge = try rebase(mine, onto: step, in: tree, host: host, past: past)
+    if merge.step.digest != step.digest {
+      throw .policyNotTrusted(
+        .restored(
+          generation: (try? Policy.parse(step.bytes))?.generation ?? 0,
+          newer: merge.judge.policy.generation))
+    }
     return merge
   }
 
@@ -74,22 +79,14 @@ extension Keyring {
     onto step: PolicyStep, past: HistoricalPolicies
   ) throws(KeyringError) -> PolicyRebase {
     let mine = try TrustedPolicy(in: tree, stateBase: host.stateBase)
-    let known = try Self.newestKnown(to: mine, in: past)
-    if mine.policy.ancestors(in: past).contains(where: { $0.digest == step.digest }), let known {
-      let chain = PolicyChain(engine: host.engine(for: mine.policy.keyring, keys: mine.keys))
-      let newest = try chain.newest(after: known, in: past)?.step
-      return try Self.rebase(mine, onto: newest ?? step, in: tree, host: host, past: past)
-    }
-    let merge = try Self.rebase(mine, onto: step, in: tree, host: host, past: past)
-    guard let newest = try merge.judge.newest(in: past).step else { return merge }
-    return try Self.rebase(mine, onto: newest, in: tree, host: host, past: past)
+    return try Self.rebase(mine, onto: step, in: tree, host: host, past: past)
   }
 
   /// Returns the last policy on a branch that is the accepted one or precedes it; nil if the branch has none.
   private static func newestKnown(
     to mine: TrustedPolicy, in past: HistoricalPolicies
   ) throws(KeyringError) -> PolicyChain.Link? {
-    let own = ContentDigest(of: mine.policy.encode())
+    let own = mine.link.digest
     if past.isOnBranch(own) { return mine.link }
     guard let step = mine.policy.ancestors(in: past).first(where: { past.isOnBranch($0.digest) }) else {
       return nil
@@ -114,14 +111,14 @@ extension Keyring {
     var newest: [PolicyChain.Link] = []
     do throws(KeyringError) {
       if let known = try Self.newestKnown(to: mine, in: past) {
-        newest += try chain.allNewest(after: known, in: past).map(\.link)
+        newest += try chain.lines(after: known, in: past).compactMap { $0.last?.link }
       }
     } catch {
       // A key file of the common policy is missing.
       guard case .policyNotTrusted = error else { throw error }
     }
     if let last = try Self.lastSigned(mine, upTo: step, chain, past: past) {
-      let following = try chain.allNewest(after: last, in: past).map(\.link)
+      let following = try chain.lines(after: last, in: past).compactMap { $0.last?.link }
       newest += following.isEmpty ? [last] : following
     }
     let policies = Dictionary(newest.map { ($0.digest, $0.policy) }, uniquingKeysWith: { first, _ in first })
@@ -180,8 +177,14 @@ extension Keyring {
     past: HistoricalPolicies
   ) throws(KeyringError) -> PolicyRebase {
     let engine = host.engine(for: mine.policy.keyring, keys: mine.keys)
-    let own = ContentDigest(of: mine.policy.encode())
-    if last.digest == own {
+    let chain = PolicyChain(engine: engine)
+    let generation = (try? Policy.parse(last.bytes))?.generation ?? 0
+    let known = try newestKnown(to: mine, in: past)
+    let isKnown = known.map { $0.digest == last.digest || generation < $0.policy.generation } ?? false
+    if isKnown, let known, let newest = try chain.newest(after: known, in: past)?.step {
+      return try rebase(mine, onto: newest, in: tree, host: host, past: past)
+    }
+    if last.digest == mine.link.digest {
       // The folder may have another policy, which is not accepted here.
       let same = Keyring(
         tree: tree, trusted: TrustedPolicy(policy: mine.policy, signer: mine.signer, keys: mine.keys),
@@ -189,10 +192,15 @@ extension Keyring {
       return PolicyRebase(
         accepted: mine.policy, step: last, keyring: same, judge: same, edits: [], dropped: [], keys: [:])
     }
+    if isKnown { throw .policyNotTrusted(.changed(generation: generation, pinned: mine.policy.generation)) }
     let (base, steps) = try way(from: mine, to: last, in: past)
     // A person who was removed here must not return through a policy that branches off before the removal.
-    let theirs = try PolicyChain(engine: engine).followBranch(
-      steps, from: base, signedAlsoBy: mine.link, in: past)
+    let theirs = try chain.follow(steps, from: base, signedAlsoBy: mine.link, in: past)
+    if past.isOnBranch(last.digest), let newest = try chain.newest(after: base, in: past),
+      newest.link.digest != last.digest
+    {
+      return try rebase(mine, onto: newest.step, in: tree, host: host, past: past)
+    }
     let edits = mine.policy.edits(since: base.policy)
     var keys: [Fingerprint: [UInt8]] = [:]
     for edit in edits {

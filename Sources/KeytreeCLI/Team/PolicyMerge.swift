@@ -21,7 +21,7 @@ struct PolicyMerge {
     let (path, host) = (try call.storePath(), try call.host())
     let past: HistoricalPolicies
     if let repository = try call.repository() {
-      past = try PolicyHistoryReader(in: repository).steps(branch: try repository.git.commit("HEAD"))
+      past = try Synchronization.fetchedPolicies(in: repository)
     } else {
       past = HistoricalPolicies([])
     }
@@ -84,7 +84,7 @@ struct PolicyMerge {
   /// The maximum number of signatures.
   private static let signatureLimit = 1000
 
-  /// Signs the accepted policy again, if this user is an admin, until no policy that a merge has dropped is newer.
+  /// Signs the accepted policy again, if this user is an admin, until it is newer than each policy that a merge has dropped.
   ///
   /// The history decides, so an interrupted run can be repeated.
   ///
@@ -98,7 +98,8 @@ struct PolicyMerge {
     let keyring = try call.openKeyring()
     guard keyring.distrust == nil, keyring.policy.people.count > 1 else { return false }
     guard let dropped = try droppedGeneration(in: repository, try call.host()) else { return false }
-    let count = dropped - keyring.policy.generation
+    // The policy with the highest generation is the one that the merge has kept.
+    let count = dropped + 1 - keyring.policy.generation
     if count <= 0 { return false }
     guard keyring.policy.admins.contains(keyring.ownFingerprint) else {
       call.console.complain(
@@ -108,10 +109,10 @@ struct PolicyMerge {
       return false
     }
     try confirmSignatures(count, call)
-    _ = try keyring.raiseGeneration(to: dropped, subject: "accept the people and groups of the remote") {
+    _ = try keyring.raiseGeneration(to: dropped + 1, subject: "accept the people and groups of the remote") {
       try call.commitPending()
     }
-    call.console.say("Signed the policy again, so that it is not older than one that was dropped.")
+    call.console.say("Signed the policy again, so that it is newer than one that was dropped.")
     return true
   }
 

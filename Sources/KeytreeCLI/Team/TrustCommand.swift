@@ -95,8 +95,11 @@ enum TrustCommand: Command {
     of trust: Trust, at path: String, _ fetched: PolicyStep?, expected: Fingerprint?, _ call: CommandCall
   ) throws {
     guard let repository = try Repository.find(store: path, git: call.git(in:)) else { return }
-    let name = fetched == nil ? "HEAD" : try Remote.find(in: repository)?.fetched
-    let past = try PolicyHistoryReader(in: repository).steps(branch: try name.flatMap(repository.git.commit))
+    var past = try Synchronization.fetchedPolicies(in: repository)
+    // The checked-out branch also has the policies that only this machine has made.
+    if !trust.isOnBranch(of: past) {
+      past = try PolicyHistoryReader(in: repository).steps(branch: try repository.git.commit("HEAD"))
+    }
     do {
       try trust.requireNewest(in: past)
     } catch {
@@ -106,9 +109,17 @@ enum TrustCommand: Command {
     if trust.standing == .newer {
       // This accepts nothing.
       let keyring = try Keyring.open(at: path, host: try call.host())
-      if let reason = try keyring.policyLeftOut(by: fetched, past: past) {
-        if expected != nil { throw refusal(reason) }
-        call.console.complain("keytree: warning: \(reason.message)")
+      do {
+        try keyring.requireNewest(fetched, past: past)
+      } catch KeyringError.policyNotTrusted(let reason) {
+        switch reason {
+        case .restored: throw refusal(reason)
+        case .leavesOut:
+          if expected != nil { throw refusal(reason) }
+          call.console.complain("keytree: warning: \(reason.message)")
+        // The user decides about a policy that does not follow the accepted one.
+        default: break
+        }
       }
     }
     if let problem = past.problem { throw problem }

@@ -410,15 +410,17 @@ package struct Synchronization {
     }
     let newest: (judge: Keyring, step: PolicyStep?)
     do {
-      let start = try step.map { try judge(of: $0, head: head, since: bases, past) } ?? keyring
-      newest = try start.newest(in: past)
+      if let step { try requireSuccessor(step, head: head, since: bases, past) }
+      newest = try keyring.newest(in: past)
       if let problem = past.problem { throw problem }
     } catch KeyringError.policyNotTrusted(let reason) {
       throw SyncError.untrustedPolicy(reason, commit: change)
     }
-    let generation = newest.judge.policy.generation
-    guard let old = policy?.generation, old < generation else {
-      return try merge(newest.judge, policyOf: newest.step == nil ? nil : .ours, replacingBy: newest.step)
+    let isNewest = step.map { $0.digest == ContentDigest(of: newest.judge.policy.encode()) } ?? false
+    guard let old = policy?.generation, !isNewest else {
+      return try merge(
+        newest.judge, policyOf: newest.step == nil || isNewest ? nil : .ours,
+        replacingBy: isNewest ? nil : newest.step)
     }
     // It was replaced before, so that is taken back for everyone.
     return try merge(newest.judge, policyOf: .ours, refusing: old, replacingBy: newest.step)
@@ -438,24 +440,19 @@ package struct Synchronization {
     return try !ObjectReader(git: repository.git).names(of: places).isEmpty
   }
 
-  /// Returns the keyring with the policy of a commit if that follows the accepted one, and this keyring if the accepted one
-  /// follows the policy of the commit.
+  /// Checks that the policy of a commit follows the accepted one, or was replaced before.
   ///
   /// - Throws: `KeyringError.policyNotTrusted` in all other cases; `policiesDiverged` if both sides have changed it.
-  private func judge(
-    of step: PolicyStep, head: String, since bases: [String], _ past: HistoricalPolicies
-  ) throws -> Keyring {
+  private func requireSuccessor(
+    _ step: PolicyStep, head: String, since bases: [String], _ past: HistoricalPolicies
+  ) throws {
     do {
-      let judge = try keyring.judge(of: step, past: past)
+      _ = try keyring.judge(of: step, past: past)
       if let problem = past.problem { throw problem }
-      return judge
     } catch KeyringError.policyNotTrusted(let reason) {
       if let problem = past.problem { throw problem }
       if try policyChange(in: head, since: bases) != nil { throw SyncError.policiesDiverged }
-      guard keyring.ancestors(in: past).contains(where: { $0.digest == step.digest }) else {
-        throw KeyringError.policyNotTrusted(reason)
-      }
-      return keyring
+      guard keyring.hasReplaced(step, in: past) else { throw KeyringError.policyNotTrusted(reason) }
     }
   }
 

@@ -26,9 +26,14 @@ import Testing
   }
 
   /// The first policy, whose admins are Alice, Bob and Carol.
-  private func first() throws -> Node {
-    let people = [alice, bob, carol].map { person in
-      (person, Person(name: person.text, role: .admin, added: time, key: nil, encryptTo: [person]))
+  private func first(members: [Fingerprint] = []) throws -> Node {
+    let people = ([alice, bob, carol] + members).map { person in
+      (
+        person,
+        Person(
+          name: person.text, role: members.contains(person) ? .member : .admin, added: time, key: nil,
+          encryptTo: [person])
+      )
     }
     let policy = Policy(
       keyring: try #require(KeyringID(hex: String(repeating: "0", count: 32))), generation: 1,
@@ -58,34 +63,45 @@ import Testing
       person, name: name, role: .admin, key: ContentDigest(of: Array(person.text.utf8)), encryptTo: [person])
   }
 
-  /// Follows some policies from the first one, on a branch that also has others.
-  private func follow(
-    _ way: [Node], after first: Node, leavingOut others: [Node],
-    _ engines: ((KeyFiles) -> EngineDouble)? = nil
-  ) throws -> Policy {
+  /// Returns the newest policy of a branch after the first one.
+  private func newest(
+    after first: Node, of others: [Node], _ engines: ((KeyFiles) -> EngineDouble)? = nil
+  ) throws -> Policy? {
     let engine = engine
-    return try PolicyChain(engines: engines ?? { _ in engine }).followBranch(
-      way.map(\.step), from: first.link, in: HistoricalPolicies(([first] + way + others).map(\.step))
-    ).policy
+    return try PolicyChain(engines: engines ?? { _ in engine }).newest(
+      after: first.link, in: HistoricalPolicies(([first] + others).map(\.step)))?.link.policy
   }
 
-  @Test func `a policy that its own admins have left out changes nothing`() throws {
+  @Test func `the side that a merge has kept is the newest policy`() throws {
     let first = try first()
+    #expect(try newest(after: first, of: []) == nil)
     let (ours, theirs) = (
       try next(first, by: alice, .create(group: "a")), try next(first, by: bob, .create(group: "b"))
     )
     let merged = try next(ours, by: bob, .create(group: "b"))
-    #expect(try follow([ours, merged], after: first, leavingOut: [theirs]) == merged.link.policy)
+    #expect(try newest(after: first, of: [ours, theirs, merged]) == merged.link.policy)
+    #expect(try newest(after: ours, of: [first, theirs, merged]) == merged.link.policy)
+    #expect(try newest(after: theirs, of: [first, ours, merged]) == nil)
   }
 
-  @Test func `an admin who was added after a fork may sign`() throws {
+  @Test func `two sides of the same generation are refused`() throws {
     let first = try first()
+    let sides = [
+      try next(first, by: alice, .create(group: "a")), try next(first, by: bob, .create(group: "b")),
+    ]
+    #expect(throws: KeyringError.policyNotTrusted(.restored(generation: 1, newer: 2))) {
+      try newest(after: first, of: sides)
+    }
+  }
+
+  @Test(arguments: [false, true])
+  func `a person who was made an admin on the side that is kept may sign`(isMember: Bool) throws {
+    let first = try first(members: isMember ? [eve] : [])
     let left = try next(first, by: bob, .create(group: "b"))
     let ours = try next(first, by: alice, .create(group: "a"))
-    let wider = try next(
-      ours, by: bob, adding(eve, "Eve"))
+    let wider = try next(ours, by: bob, isMember ? .role(eve, .admin) : adding(eve, "Eve"))
     let last = try next(wider, by: eve, .create(group: "e"))
-    #expect(try follow([ours, wider, last], after: first, leavingOut: [left]) == last.link.policy)
+    #expect(try newest(after: first, of: [left, ours, wider, last]) == last.link.policy)
   }
 
   @Test func `a person does not leave out the policy that has removed them`() throws {
@@ -93,60 +109,45 @@ import Testing
     let removal = try next(first, by: alice, .remove(carol))
     let fork = try next(first, by: carol, .create(group: "c"))
     let later = try next(fork, by: bob, .create(group: "b"))
-    for way in [[fork], [fork, later]] {
-      let error = KeyringError.policyNotTrusted(.leavesOut(generation: 1 + way.count, other: 2))
-      #expect(throws: error) { try follow(way, after: first, leavingOut: [removal]) }
+    #expect(try newest(after: first, of: [removal, fork]) == removal.link.policy)
+    #expect(try newest(after: first, of: [removal, fork, later]) == removal.link.policy)
+    // Two people who have removed each other.
+    let mutual = try next(first, by: carol, .remove(alice))
+    #expect(throws: KeyringError.policyNotTrusted(.leavesOut(generation: 2, other: 2))) {
+      try newest(after: first, of: [removal, mutual])
     }
-    // The removal itself, and what follows it, leaves out the policy of the removed person.
-    let newer = try next(removal, by: alice, .create(group: "a"))
-    #expect(
-      try follow([removal, newer], after: first, leavingOut: [fork, later]) == newer.link.policy)
   }
 
-  @Test func `the newest policy of a line decides, and not one before it`() throws {
+  @Test func `the last policy of a side decides, and not one before it`() throws {
     let first = try first()
     let removal = try next(first, by: alice, .remove(carol))
-    let readded = try next(
-      removal, by: alice, adding(carol, "Carol"))
+    let readded = try next(removal, by: alice, adding(carol, "Carol"))
     let fork = try next(first, by: carol, .create(group: "c"))
-    #expect(try follow([fork], after: first, leavingOut: [removal, readded]) == fork.link.policy)
+    let second = try next(fork, by: carol, .create(group: "d"))
+    let third = try next(second, by: carol, .create(group: "e"))
+    #expect(
+      try newest(after: first, of: [removal, readded, fork, second, third]) == third.link.policy)
   }
 
-  @Test func `a signature by a key that the policy left out has revoked is not enough`() throws {
+  @Test func `a signature by a key that the other side has revoked is not enough`() throws {
     let first = try first()
     let revoked = Array("revoked".utf8)
     let left = try next(
       first, by: alice, .key(bob, ContentDigest(of: revoked)), keys: [bob: revoked])
     let fork = try next(first, by: bob, .create(group: "b"))
+    let second = try next(fork, by: bob, .create(group: "c"))
     let (good, bad) = (engine, EngineDouble(readers: []))
     bad.hasRevokedKeys = true
-    #expect(throws: KeyringError.policyNotTrusted(.leavesOut(generation: 2, other: 2))) {
-      // The key file of the policy that was left out is asked about Bob's signature alone.
-      try follow([fork], after: first, leavingOut: [left]) { $0 == [bob: revoked] ? bad : good }
-    }
-    #expect(try follow([fork], after: first, leavingOut: []) == fork.link.policy)
+    // The key file of the other side is asked about Bob's signature alone.
+    let found = try newest(after: first, of: [left, fork, second]) { $0 == [bob: revoked] ? bad : good }
+    #expect(found == left.link.policy)
+    #expect(try newest(after: first, of: [fork, second]) == second.link.policy)
   }
 
-  @Test func `a policy that no admin has signed can be left out`() throws {
+  @Test func `a policy that no admin has signed is no side`() throws {
     let first = try first()
     let unsigned = try next(first, by: eve, .remove(alice))
-    let next = try next(first, by: alice, .create(group: "a"))
-    #expect(try follow([next], after: first, leavingOut: [unsigned]) == next.link.policy)
-  }
-
-  @Test func `the newest policy is the last of the only line, and two lines are refused`() throws {
-    let first = try first()
-    let (one, two) = (
-      try next(first, by: alice, .create(group: "a")), try next(first, by: bob, .create(group: "b"))
-    )
-    let last = try next(one, by: bob, .create(group: "c"))
-    let engine = engine
-    let chain = PolicyChain { _ in engine }
-    let past = HistoricalPolicies([first, one, last].map(\.step))
-    #expect(try chain.newest(after: first.link, in: past)?.link == last.link)
-    #expect(try chain.newest(after: last.link, in: past) == nil)
-    #expect(throws: KeyringError.policyNotTrusted(.restored(generation: 1, newer: 3))) {
-      try chain.newest(after: first.link, in: HistoricalPolicies([first, one, last, two].map(\.step)))
-    }
+    let last = try next(first, by: alice, .create(group: "a"))
+    #expect(try newest(after: first, of: [unsigned, last]) == last.link.policy)
   }
 }

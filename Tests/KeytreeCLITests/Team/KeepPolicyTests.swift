@@ -128,8 +128,8 @@ struct KeepPolicyTests {
 
   @Test func `each policy that keep-policy drops is shown`() throws {
     let team = try TeamMachines.ofThree("--admin")
-    // Bob, who will be removed, makes a policy of his own beside the removal, and restores the one before both.
-    try team.succeed(.bob, "group", "create", "bobs")
+    // Alice and Bob remove each other, and a push restores the policy from before both.
+    try team.succeed(.bob, "group", "remove", "default", GnuPGKey.alice.fingerprint.text, "--all")
     try team.succeed(.alice, "group", "remove", "default", GnuPGKey.bob.fingerprint.text, "--all")
     try team.succeed(.alice, "sync")
     try team.pushMerge(with: .bob, isRestoring: true)
@@ -138,7 +138,8 @@ struct KeepPolicyTests {
     #expect(refused.code == .policyNotTrusted, "\(refused.talk)")
     let kept = team.run(.carol, ["sync", "--keep-policy"], answers: ["n"])
     #expect(kept.code == .cancelled, "\(kept.talk)")
-    #expect(kept.talk.contains("+ Bob Example") && kept.talk.contains("- group bobs"), "\(kept.talk)")
+    #expect(kept.talk.contains("+ Alice Example") && kept.talk.contains("+ Bob Example"), "\(kept.talk)")
+    #expect(kept.talk.contains("(policy 2 of 2)"), "\(kept.talk)")
   }
 
   @Test func `a removed admin does not drop the removal`() throws {

@@ -83,7 +83,7 @@ final class TeamMachines {
   ///
   /// - Parameter words: Further arguments of `group add` for Carol.
   static func ofThree(_ words: String...) throws -> TeamMachines {
-    let team = try TeamMachines([.alice, .bob, .carol])
+    let team = try TeamMachines([.alice, .bob, .carol, .dave])
     try team.succeed(.alice, "add", "a.example/me", input: "one")
     try team.welcome(.bob, "--admin")
     try team.welcome(.carol, words)
@@ -102,6 +102,14 @@ final class TeamMachines {
     try GnuPGTool.run(
       "git", ["-C", clone, "checkout", "-q", String(old), "--", "policy.json", "policy.json.asc"])
     try commit(in: clone)
+  }
+
+  /// Pushes the policy of a commit, as every person who can push can do.
+  func pushPolicy(of commit: String) throws {
+    let clone = try makeClone()
+    try GnuPGTool.run(
+      "git", ["-C", clone, "checkout", "-q", commit, "--", "policy.json", "policy.json.asc"])
+    try self.commit(in: clone)
   }
 
   /// Pushes a merge with the commits of a person that have not been sent.

@@ -96,7 +96,8 @@ extension SimulatedWorld {
   ///
   /// - Returns: True if the store has changed.
   private func reapply(_ seat: SimulatedSeat) throws -> Bool {
-    let rebase = try Keyring.reapply(at: seat.path, host: seat.host, past: try seat.past())
+    let rebase = try Keyring.reapply(
+      at: seat.path, host: seat.host, past: try Synchronization.fetchedPolicies(in: try seat.repository()))
     if rebase.edits.isEmpty {
       try rebase.keyring.accept()
       return try signPastDropped(seat)
