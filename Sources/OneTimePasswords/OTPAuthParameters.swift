@@ -36,6 +36,16 @@ struct OTPAuthParameters {
     return known.1
   }
 
+  /// Returns true for the issuer of Steam, whose codes have five characters. Some programs write nothing else that
+  /// distinguishes these seeds. If the URI has another number of digits, its program means digits.
+  ///
+  /// - Parameter issuer: The issuer.
+  func isSteamsOwn(_ issuer: String?) -> Bool {
+    guard let issuer, Seed.isSteam(issuer) else { return false }
+    guard let digits = parts.values[.digits] else { return true }
+    return unsafe OTPAuthURI.isWord("5", text, digits)
+  }
+
   /// Returns the value of a parameter as a decimal number; nil if the parameter is missing.
   ///
   /// - Throws: `badValue` for a value that is not a number or is out of range.

@@ -18,7 +18,7 @@ struct OTPAuthURI {
   let hasQuery: Bool
   /// The position where another parameter could be added.
   let end: Int
-  /// A Boolean value that indicates whether the URI is for Steam codes.
+  /// A Boolean value that indicates whether a parameter asks for Steam codes: `encoder=steam`.
   let isSteam: Bool
 
   /// Parses a URI that begins with the scheme.
@@ -36,7 +36,7 @@ struct OTPAuthURI {
     label = min(slash + 1, question)..<question
     hasQuery = question < end
     var values: [SeedError.Parameter: Range<Int>] = [:]
-    var isSteam = unsafe Self.isWord("steam", text, start..<slash)
+    var isSteam = false
     var position = min(question + 1, end)
     while position < end {
       let next = first("&", from: position, to: end)

@@ -24,8 +24,10 @@ package struct Seed: ~Copyable {
 
   /// The hash function.
   package let hash: Hash
-  /// The number of digits of a code.
+  /// The number of characters of a code: 6 to 8 digits, or the five characters of a Steam code.
   package let digits: Int
+  /// A Boolean value that indicates whether the codes are written in Steam's alphabet instead of digits.
+  package let isSteam: Bool
   /// The moving factor.
   package let factor: Factor
   /// The issuer of the account, if the URI has one.
@@ -39,6 +41,9 @@ package struct Seed: ~Copyable {
 
   /// Parses a seed: an `otpauth` URI, or only Base32, which means SHA-1, six digits and thirty seconds.
   ///
+  /// A seed is for Steam codes if it begins with `steam://`, or if it is an `otpauth` URI of the type `steam`, with
+  /// `encoder=steam`, or with the issuer Steam and no other number of characters than five.
+  ///
   /// Surrounding white space and unknown parameters are ignored.
   ///
   /// - Parameter secret: The text.
@@ -50,23 +55,30 @@ package struct Seed: ~Copyable {
       let text = unsafe SeedText.trimmed(all)
       guard unsafe !text.isEmpty else { throw .empty }
       guard unsafe !SeedText.starts(text, with: "otpauth-migration:") else { throw .migration }
-      guard unsafe !SeedText.starts(text, with: "steam:") else { throw .steam }
-      guard unsafe SeedText.starts(text, with: OTPAuthURI.scheme) else {
-        let key = try unsafe Self.key(text)
-        guard !key.isEmpty else { throw .empty }
-        return Seed(
-          hash: .sha1, digits: 6, factor: .time(period: 30), issuer: nil, account: nil, isURI: false, key: key
-        )
+      if unsafe SeedText.starts(text, with: OTPAuthURI.scheme) {
+        return try unsafe Seed(address: text)
       }
-      return try unsafe Seed(address: text)
+      let isSteam = unsafe SeedText.starts(text, with: Self.steamScheme)
+      let start = isSteam ? Self.steamScheme.utf8.count : 0
+      let key = try unsafe Self.key(UnsafeRawBufferPointer(rebasing: text[start...]))
+      guard !key.isEmpty else { throw isSteam ? .noSecret : .empty }
+      return Seed(
+        hash: .sha1, digits: isSteam ? Self.steamLength : 6, isSteam: isSteam,
+        factor: .time(period: 30),
+        issuer: nil, account: nil, isURI: isSteam, key: key)
     }
   }
 
+  /// The number of characters of a Steam code.
+  private static let steamLength = 5
+  private static let steamScheme = "steam://"
+
   init(
-    hash: Hash, digits: Int, factor: Factor, issuer: String?, account: String?, isURI: Bool,
+    hash: Hash, digits: Int, isSteam: Bool, factor: Factor, issuer: String?, account: String?,
+    isURI: Bool,
     key: consuming SecretBytes
   ) {
-    (self.hash, self.digits, self.factor) = (hash, digits, factor)
+    (self.hash, self.digits, self.isSteam, self.factor) = (hash, digits, isSteam, factor)
     (self.issuer, self.account, self.isURI) = (issuer, account, isURI)
     self.key = key
   }
@@ -81,9 +93,9 @@ package struct Seed: ~Copyable {
 
   private init(address text: UnsafeRawBufferPointer) throws(SeedError) {
     let parts = try unsafe OTPAuthURI(text)
-    if parts.isSteam { throw .steam }
     let values = unsafe OTPAuthParameters(text: text, parts: parts)
-    let isTimed = unsafe OTPAuthURI.isWord("totp", text, parts.type)
+    let isSteamType = unsafe OTPAuthURI.isWord("steam", text, parts.type)
+    let isTimed = unsafe isSteamType || OTPAuthURI.isWord("totp", text, parts.type)
     guard unsafe isTimed || OTPAuthURI.isWord("hotp", text, parts.type) else {
       throw .unknownType(values.typeName)
     }
@@ -94,7 +106,9 @@ package struct Seed: ~Copyable {
     let key = try unsafe decoded.withBytes { bytes throws(SeedError) in try unsafe Self.key(bytes) }
     if key.isEmpty { throw .noSecret }
     let hash = try values.hash()
-    let digits = try values.number(.digits, in: 6...8) ?? 6
+    let (issuer, account) = values.names()
+    let isSteam = isTimed && (isSteamType || parts.isSteam || values.isSteamsOwn(issuer))
+    let digits = isSteam ? Self.steamLength : Int(try values.number(.digits, in: 6...8) ?? 6)
     let factor: Factor
     if isTimed {
       let period = try values.number(.period, in: 1...UInt64(Self.periods.upperBound)) ?? 30
@@ -102,10 +116,10 @@ package struct Seed: ~Copyable {
     } else {
       factor = .counter(try values.number(.counter, in: 0...UInt64.max) ?? 0)
     }
-    let (issuer, account) = values.names()
     self.init(
-      hash: hash, digits: Int(digits), factor: factor, issuer: issuer, account: account, isURI: true, key: key
-    )
+      hash: hash, digits: digits, isSteam: isSteam, factor: factor, issuer: issuer,
+      account: account,
+      isURI: true, key: key)
   }
 }
 

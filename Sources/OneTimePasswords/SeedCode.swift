@@ -3,7 +3,7 @@ package import Secrets
 
 extension Seed {
   /// Returns the code for a counter (RFC 4226, section 5.3), with the hash function of the seed (RFC 6238, section
-  /// 1.2).
+  /// 1.2). A Steam code has the same number, written in another alphabet.
   ///
   /// libgcrypt keeps the key in its own locked memory during the call, and wipes it afterwards.
   ///
@@ -19,12 +19,19 @@ extension Seed {
     }
     guard problem == 0 else { throw CodeError(problem) }
     // Dynamic truncation: the last four bits are the offset of the 31 bits to use.
-    let number = unsafe digest.withBytes { bytes -> UInt32 in
+    var number = unsafe digest.withBytes { bytes -> UInt32 in
       let start = Int(unsafe bytes[bytes.count - 1] & 0xF)
       let value = unsafe bytes.loadUnaligned(fromByteOffset: start, as: UInt32.self)
       return UInt32(bigEndian: value) & 0x7FFF_FFFF
     }
     var code = SecretBytes(capacity: digits)
+    if isSteam {
+      for _ in 0..<digits {
+        code.append(Self.steamAlphabet[Int(number % 26)])
+        number /= 26
+      }
+      return code
+    }
     var weight = (1..<digits).reduce(UInt32(1)) { weight, _ in weight * 10 }
     for _ in 0..<digits {
       code.append(UInt8(ascii: "0") + UInt8(number / weight % 10))
@@ -32,6 +39,10 @@ extension Seed {
     }
     return code
   }
+
+  // The characters of Steam codes, which leave out those that look like others. The last digit of the number in base 26
+  // is the first character.
+  private static let steamAlphabet = Array("23456789BCDFGHJKMNPQRTVWXY".utf8)
 
   /// The key, padded with zeros to the block size of the hash function.
   ///

@@ -12,14 +12,12 @@ package enum SeedError: Error, Equatable, Sendable {
   case base32(Base32Error)
   /// The `otpauth` URI has no secret.
   case noSecret
-  /// The `otpauth` URI has another type than `totp` and `hotp`. The value is the name of the type, if it is a word.
+  /// The `otpauth` URI has another type than `totp`, `hotp` and `steam`. The value is the name of the type, if it is a word.
   case unknownType(String?)
   /// A known parameter occurs twice.
   case repeated(Parameter)
   /// A known parameter has an invalid value.
   case badValue(Parameter)
-  /// The seed is for Steam codes, which are generated in another way.
-  case steam
   /// The text is an export of Google Authenticator, which contains many seeds.
   case migration
 

@@ -65,13 +65,21 @@ extension Seed {
     unsafe key.withBytes { unsafe Base32.append($0, to: &address) }
     if !issuer.isEmpty { address.append("&issuer=" + Self.encoded(issuer)) }
     if hash != .sha1 { address.append("&algorithm=" + hash.name) }
-    if digits != 6 { address.append("&digits=\(digits)") }
+    if isSteam {
+      address.append("&encoder=steam")
+    } else if digits != 6 || Self.isSteam(issuer) {
+      // Without the number of digits, the issuer would make it a seed for Steam codes.
+      address.append("&digits=\(digits)")
+    }
     switch factor {
     case .time(let period): if period != 30 { address.append("&period=\(period)") }
     case .counter(let counter): address.append("&counter=\(counter)")
     }
     return address
   }
+
+  /// Returns true for the issuer whose codes are Steam codes.
+  static func isSteam(_ issuer: String) -> Bool { issuer.lowercased() == "steam" }
 
   /// Returns a name with everything except the unreserved characters of RFC 3986 percent-encoded.
   private static func encoded(_ name: String) -> String {

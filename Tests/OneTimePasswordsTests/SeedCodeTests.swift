@@ -77,6 +77,23 @@ struct SeedCodeTests {
     #expect(code.text == expected)
   }
 
+  /// Computed with Python's `hmac`: the truncated number in base 26, the last digit first.
+  @Test(
+    "Steam codes have five characters of Steam's alphabet",
+    arguments: [
+      ("JBSWY3DPEHPK3PXP", 59, "2YXGV"), ("JBSWY3DPEHPK3PXP", 1_111_111_109, "CWDGV"),
+      ("GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ", 1_234_567_890, "VHHQY"),
+      ("GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ", 20_000_000_000, "R5DMB"), ("MY", 2_000_000_000, "HCNFY"),
+    ] as [(String, Int64, String)])
+  func steam(base32: String, time: Int64, expected: String) throws {
+    for text in ["steam://\(base32)", "otpauth://totp/Steam:x?secret=\(base32)&issuer=Steam"] {
+      let secret = SecretBytes(copying: Array(text.utf8))
+      let seed = try Seed(secret)
+      let code = try seed.code(counter: Turn(time: time, period: 30).counter)
+      #expect(code.text == expected)
+    }
+  }
+
   @Test(
     "a code is valid until the end of its period",
     arguments: [

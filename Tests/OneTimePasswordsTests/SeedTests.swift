@@ -9,6 +9,7 @@ struct SeedTests {
   struct Facts: Equatable {
     var hash = Seed.Hash.sha1
     var digits = 6
+    var isSteam = false
     var factor = Seed.Factor.time(period: 30)
     var issuer: String?
     var account: String?
@@ -19,8 +20,9 @@ struct SeedTests {
     let secret = SecretBytes(copying: bytes)
     let seed = try Seed(secret)
     return Facts(
-      hash: seed.hash, digits: seed.digits, factor: seed.factor, issuer: seed.issuer, account: seed.account,
-      key: seed.key.text)
+      hash: seed.hash, digits: seed.digits, isSteam: seed.isSteam, factor: seed.factor,
+      issuer: seed.issuer,
+      account: seed.account, key: seed.key.text)
   }
 
   @Test(
@@ -59,6 +61,25 @@ struct SeedTests {
   }
 
   @Test(
+    "a seed is for Steam codes by its type, its encoder or its issuer, unless it has another number of digits",
+    arguments: [
+      ("steam://GEZDGNBV", true, nil), ("STEAM://gezdgnbv\n", true, nil),
+      ("otpauth://steam/x?secret=GEZDGNBV", true, nil),
+      ("otpauth://totp/x?secret=GEZDGNBV&encoder=steam&digits=8", true, nil),
+      ("otpauth://totp/Steam:x?secret=GEZDGNBV&issuer=Steam", true, "Steam"),
+      ("otpauth://totp/steam:x?secret=GEZDGNBV&digits=5", true, "steam"),
+      ("otpauth://totp/Steam:x?secret=GEZDGNBV&digits=6", false, "Steam"),
+      ("otpauth://totp/Steamboat:x?secret=GEZDGNBV", false, "Steamboat"),
+      ("otpauth://totp/Steam?secret=GEZDGNBV", false, nil),
+      ("otpauth://hotp/Steam:x?secret=GEZDGNBV", false, "Steam"), ("GEZDGNBV", false, nil),
+    ] as [(String, Bool, String?)])
+  func steam(text: String, isSteam: Bool, issuer: String?) throws {
+    let facts = try Self.read(Array(text.utf8))
+    #expect(facts.isSteam == isSteam && facts.digits == (isSteam ? 5 : 6))
+    #expect(facts.issuer == issuer && facts.key == "12345")
+  }
+
+  @Test(
     "invalid seeds are refused",
     arguments: [
       ("", .empty), (" \r\n\t", .empty), ("====", .empty), ("GEZDGNB8", .base32(.invalidCharacter)),
@@ -86,9 +107,10 @@ struct SeedTests {
       ("otpauth://hotp/x?secret=GEZDGNBV&counter=+1", .badValue(.counter)),
       ("otpauth://totp/x?secret=GEZDGNBV&algorithm=MD5", .badValue(.algorithm)),
       ("otpauth://totp/x?secret=GEZDGNBV&algorithm=", .badValue(.algorithm)),
-      ("otpauth://steam/x?secret=GEZDGNBV", .steam), ("steam://GEZDGNBV", .steam),
-      ("otpauth://totp/Steam:x?secret=GEZDGNBV&encoder=steam", .steam),
-      ("otpauth-migration://offline?data=CjEK", .migration), ("GEZDGNBVÄ", .base32(.invalidCharacter)),
+      ("steam://", .noSecret), ("steam://GEZD/1", .base32(.invalidCharacter)),
+      ("otpauth://totp/Steam:x?secret=GEZDGNBV&digits=9", .badValue(.digits)),
+      ("otpauth-migration://offline?data=CjEK", .migration),
+      ("GEZDGNBVÄ", .base32(.invalidCharacter)),
     ] as [(String, SeedError)])
   func refused(text: String, error: SeedError) {
     #expect(throws: error) { try Self.read(Array(text.utf8)) }
@@ -156,7 +178,8 @@ struct SeedTests {
       "GEZDGNBVGY", "otpauth://hotp/A%20B:c%40d?secret=GEZDGNBV&counter=12&digits=8&algorithm=SHA512",
       "otpauth://totp/%C3%A9?secret=MY&period=15&algorithm=SHA256&issuer=x%26y",
       "otpauth://totp/a%3Ab:c?secret=MY&issuer=a%3Ab", "otpauth://totp/a:%CC%81b?secret=MY",
-      "otpauth://totp/::b:c?secret=MY",
+      "otpauth://totp/::b:c?secret=MY", "steam://GEZDGNBV", "otpauth://totp/Steam:x?secret=MY",
+      "otpauth://totp/Steam:x?secret=MY&digits=6", "otpauth://steam/x?secret=MY&period=60",
     ])
   func written(text: String) throws {
     let secret = SecretBytes(copying: Array(text.utf8))
@@ -164,6 +187,7 @@ struct SeedTests {
     let address = seed.address(issuer: seed.issuer ?? "", account: seed.account ?? "")
     let again = try Seed(address)
     #expect(seed.hash == again.hash && seed.digits == again.digits && seed.factor == again.factor)
+    #expect(seed.isSteam == again.isSteam)
     #expect(seed.issuer == again.issuer && seed.account == again.account)
     let isSame = seed.key.isEqual(to: again.key)
     #expect(isSame)

@@ -74,11 +74,12 @@ package struct SentLogin {
     }
   }
 
-  /// Returns the line for a seed; nil if the extension cannot use it: it knows only codes that depend on the time.
+  /// Returns the line for a seed; nil if the extension cannot use it: it knows only codes of digits that depend on the
+  /// time.
   private static func line(ofSeed text: SecretSlice) -> SecretSlice? {
     let bytes = text.copy()
     // Without a valid seed, the login can still be filled in.
-    guard let seed = try? Seed(bytes), case .time = seed.factor else { return nil }
+    guard let seed = try? Seed(bytes), case .time = seed.factor, !seed.isSteam else { return nil }
     let range = unsafe bytes.withBytes { unsafe ExtensionText.trimmed($0, 0..<$0.count) }
     let part = text.part(range)
     guard unsafe part.withBytes({ unsafe isLine($0) }) else { return nil }

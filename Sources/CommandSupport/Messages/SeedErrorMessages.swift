@@ -38,17 +38,14 @@ extension CommandError {
       hint = "copy the whole URI again"
     case .unknownType(let type):
       let word = type.map { ErrorReport.quote($0) } ?? "its type"
-      reason = "\(word) is neither `totp` nor `hotp`"
-      hint = "keytree supports time-based (`totp`) and counter-based (`hotp`) codes"
+      reason = "\(word) is neither `totp`, `hotp` nor `steam`"
+      hint = "keytree supports time-based (`totp`), counter-based (`hotp`) and Steam codes"
     case .repeated(let parameter):
       reason = "the URI has `\(parameter.rawValue)` twice"
       hint = "request a new seed: this one is ambiguous"
     case .badValue(let parameter):
       reason = "`\(parameter.rawValue)` is not \(Self.wanted(parameter))"
       hint = "copy the URI again, or request a new seed"
-    case .steam:
-      reason = "it is a Steam seed, and keytree does not generate Steam codes"
-      hint = "use the Steam app to generate codes; `keytree get` prints the seed"
     case .migration:
       reason = "it is an export of many seeds"
       hint = "export each account separately, as an `otpauth://` URI"

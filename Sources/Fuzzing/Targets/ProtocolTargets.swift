@@ -105,7 +105,9 @@ extension FuzzTarget {
     guard let again = parsed({ () throws(SeedError) in try Seed(address) }) else {
       return expect(address.count > Seed.limit, "a written seed can be read")
     }
-    expect(again.hash == seed.hash && again.digits == seed.digits, "a written seed has the same codes")
+    expect(
+      again.hash == seed.hash && again.digits == seed.digits && again.isSteam == seed.isSteam,
+      "a written seed has the same codes")
     expect(again.factor == seed.factor, "a written seed has the same factor")
     expect(
       again.address(issuer: "", account: "account").isEqual(to: address),

@@ -39,7 +39,9 @@ enum OtpCommand: Command {
     name: "otp", summary: "print a one-time password",
     details: [
       "The code is computed from the time (RFC 6238) or from a counter (RFC 4226), with SHA-1, SHA-256 or SHA-512, and "
-        + "has six to eight digits. Standard error shows how long it is valid.",
+        + "has six to eight digits. Steam codes have five letters and digits: their seed begins with `steam://`, or is an "
+        + "`otpauth` URI with the type `steam`, `encoder=steam` or the issuer Steam. Standard error shows how long the "
+        + "code is valid.",
       "The seed is the field `otp` of the item. If the item has no such field, its own secret may be an `otpauth` URI. "
         + "Base32 alone is accepted only if you name the item by a reference, by its id, or with its class.",
       "With a counter, the next value is stored before the code is shown, so that no code is shown twice. This is a "
