@@ -3,6 +3,7 @@ import Keyring
 import KeyringModel
 import Secrets
 import Testing
+
 @testable import Interchange
 @testable import KeytreeCLI
 
@@ -44,9 +45,11 @@ struct ImportPassTests {
       Expected(
         "Persönlich/Überweisung Müller", "generic Persönlich", "Überweisung Müller/note",
         "Straße: Hauptstraße 1\n", part: "note"),
-      Expected("Shared notes/door code at home", "generic Shared notes", "door code at home", "4711"),
       Expected(
-        "Shared notes/door code at home", "generic Shared notes", "door code at home/note", "ring twice\n",
+        "Shared notes/door code at home", "generic Shared notes", "door code at home", "4711"),
+      Expected(
+        "Shared notes/door code at home", "generic Shared notes", "door code at home/note",
+        "ring twice\n",
         part: "note"),
       Expected("deep/a/b/c/d/e/item", "generic deep/a/b/c/d/e", "item", "deep-1"),
       Expected(
@@ -83,6 +86,41 @@ struct ImportPassTests {
         "work/tokens/deploy", "generic work/tokens", "deploy/otp", seedOfDeploy, part: "one-time password"),
       Expected("日本/鍵", "generic 日本", "鍵", "秘密"),
     ]
+  }
+
+  @Test(
+    "the secret of an item with headers of gopass is its password, not the name of the format",
+    arguments: [
+      ("GOPASS-SECRET-1.0\nPassword: pw 1 \n", "pw 1", "", nil),
+      ("GOPASS-SECRET-1.0\r\nPassword: pw\r\n\r\ntext\r\n", "pw", "text\r\n", nil),
+      (
+        "GOPASS-SECRET-1.0\nColour: red\npassword: pw\nUsername: zoe\nPassword: pw2\n\ntext\n\nmore",
+        "pw", "Colour: red\nPassword: pw2\n\ntext\n\nmore", "zoe"
+      ),
+      ("GOPASS-SECRET-1.0\n\nonly text\nPassword: no\n", "", "only text\nPassword: no\n", nil),
+      ("GOPASS-SECRET-1.0", "", "", nil),
+      ("GOPASS-SECRET-1.01\nPassword: a\n", "GOPASS-SECRET-1.01", "Password: a\n", nil),
+    ] as [(String, String, String, String?)])
+  func gopass(text: String, secret: String, note: String, account: String?) {
+    let lines = PassLines(SecretSlice(text: text))
+    #expect(lines.first.text == secret && lines.note.text == note && lines.account?.text == account)
+    let content = SecretBytes(copying: Array(text.utf8))
+    let adopted = AdoptedFile.plan("web/a.example", plaintext: content).items
+    #expect(adopted.map(\.secret.text) == (note.isEmpty ? [secret] : [secret, note]))
+    let hasOneLine = AdoptedFile.hasOneLine(content)
+    #expect(hasOneLine == (note.isEmpty && account == nil))
+  }
+
+  @Test(
+    "a line with a Steam seed is a seed, and a link to a game is text",
+    arguments: [
+      ("steam://JBSWY3DPEHPK3PXP", true), ("otpauth://steam/x?secret=JBSWY3DPEHPK3PXP", true),
+      ("steam://rungameid/570", false), ("steam://open", false),
+    ])
+  func steam(line: String, isSeed: Bool) {
+    let lines = PassLines(SecretSlice(text: "pw\n\(line)\n"))
+    #expect(lines.furtherSeeds.map(\.text) == (isSeed ? [line] : []))
+    #expect(lines.note.text == (isSeed ? "" : "\(line)\n"))
   }
 
   private static let notImported = [

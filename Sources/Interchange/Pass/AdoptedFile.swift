@@ -78,10 +78,11 @@ package enum AdoptedFile {
     return ChangedLogin(secret: lines.first, fields: fields)
   }
 
-  /// Returns true if a content has one line, with or without a line end.
+  /// Returns true if a content has one line, with or without a line end, or no header of gopass but the password.
   package static func hasOneLine(_ plaintext: borrowing SecretBytes) -> Bool {
     let content = SecretSlice(plaintext.copy())
     let lines = PassLines(content)
+    if lines.hasHeaders { return lines.hasOnlySecret }
     return content.count - lines.first.count <= (lines.firstEndsWithCarriageReturn ? 2 : 1)
   }
 

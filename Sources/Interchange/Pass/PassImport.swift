@@ -7,6 +7,8 @@ package import Secrets
 ///   that begins with `url:` the attribute `url`, and one that begins with `otpauth://` the field `otp`. All other lines
 ///   are stored, byte for byte, in the field `note`, and so is a second line of the same kind.
 /// - An item whose first line begins with `otpauth://` has no password, only the seed.
+/// - In an item with headers of gopass (`GOPASS-SECRET-1.0`), the header `Password` is the secret, and the other headers
+///   and the text are its lines.
 /// - `folder/host/name` is an internet password of the server `host` with the account `name`, as browser extensions
 ///   read such stores. `folder/host` is one with the account of its `login:` line. Any other item is a generic password:
 ///   the service is the folder (at the top, the name itself) and the account is the name. If it has another account, the

@@ -2,11 +2,14 @@ internal import Encoding
 internal import Secrets
 
 /// The lines of an item of a password store, as parts of a login.
+///
+/// gopass has also written items with headers: the line `GOPASS-SECRET-1.0`, lines `Name: value`, an empty line, and a
+/// text. Then the header `Password` is the secret. The other headers and the text are the lines after it.
 struct PassLines {
-  /// The first line without its line end.
-  let first: SecretSlice
+  /// The secret: the first line without its line end, or the header `Password`.
+  private(set) var first: SecretSlice
   /// True if that line end was CR LF.
-  let firstEndsWithCarriageReturn: Bool
+  private(set) var firstEndsWithCarriageReturn: Bool
   /// The user name of the first `login:`, `username:` or `user:` line; nil if there is none.
   private(set) var account: SecretSlice?
   /// The text of the first `url:` line; nil if there is none.
@@ -15,6 +18,10 @@ struct PassLines {
   private(set) var furtherSeeds: [SecretSlice] = []
   /// All other lines after the first, byte for byte; empty if only line ends are left.
   private(set) var note: SecretSlice
+  /// True if the item has headers of gopass.
+  let hasHeaders: Bool
+
+  private static let headerMark = "GOPASS-SECRET-1.0"
 
   /// The largest size of a user name or a URL that is taken from a line, in bytes.
   static let valueLimit = 1024
@@ -39,12 +46,25 @@ struct PassLines {
     first = content.part(end.content)
     firstEndsWithCarriageReturn = end.next - end.content.upperBound == 2
     note = content.part(end.next..<content.count)
+    hasHeaders = first.isEqual(toText: PassLines.headerMark)
+    var isHeader = hasHeaders
+    if hasHeaders { (first, firstEndsWithCarriageReturn) = (.nothing, false) }
+    var password: SecretSlice?
     var kept = SecretBytes(capacity: note.count)
     var start = end.next
     for line in lines.dropFirst() {
-      if !take(content.part(line.content)) { kept.append(content.part(start..<line.next)) }
+      let text = content.part(line.content)
+      let isSeparator = isHeader && text.isEmpty
+      if isHeader, password == nil, let value = PassLines.password(text) {
+        password = value
+      } else if isSeparator ? !kept.isEmpty : !take(text) {
+        // The empty line is needed only between headers and the text.
+        kept.append(content.part(start..<line.next))
+      }
+      if isSeparator { isHeader = false }
       start = line.next
     }
+    first = password ?? first
     guard kept.count < note.count else { return }
     let isBlank = unsafe kept.withBytes { bytes in unsafe bytes.allSatisfy { $0 == 0x0A || $0 == 0x0D } }
     note = isBlank ? .nothing : SecretSlice(kept)
@@ -65,10 +85,37 @@ struct PassLines {
     return true
   }
 
+  /// A Boolean value that indicates whether the item consists of its secret.
+  var hasOnlySecret: Bool { note.isEmpty && furtherSeeds.isEmpty && account == nil && url == nil }
+
   /// Returns true if a line is the URI of a one-time password.
+  ///
+  /// `steam://` is also the beginning of links to games, so a key must follow it: at least 16 letters and digits.
   static func isSeed(_ line: SecretSlice) -> Bool {
     unsafe line.withBytes { bytes in
-      unsafe bytes.starts(with: "otpauth://totp/".utf8) || bytes.starts(with: "otpauth://hotp/".utf8)
+      if unsafe bytes.starts(with: "steam://".utf8) {
+        let key = unsafe bytes[8...]
+        return unsafe key.count >= 16
+          && key.allSatisfy { (0x32...0x37).contains($0) || (0x61...0x7A).contains($0 | 0x20) }
+      }
+      return ["totp", "hotp", "steam"].contains {
+        unsafe bytes.starts(with: "otpauth://\($0)/".utf8)
+      }
+    }
+  }
+
+  /// Returns the value of a header `Password: value` without surrounding spaces; nil for any other line.
+  private static func password(_ line: SecretSlice) -> SecretSlice? {
+    unsafe line.withBytes { bytes -> SecretSlice? in
+      let name = Array("password:".utf8)
+      guard bytes.count >= name.count,
+        name.indices.allSatisfy({ unsafe bytes[$0] | 0x20 == name[$0] | 0x20 })
+      else { return nil }
+      let isText = { (byte: UInt8) in byte != 0x20 && byte != 0x09 }
+      guard let start = unsafe bytes[name.count...].firstIndex(where: isText),
+        let last = unsafe bytes.lastIndex(where: isText)
+      else { return .nothing }
+      return line.part(start..<last + 1)
     }
   }
 
