@@ -2,6 +2,7 @@ import Keyring
 import KeyringModel
 import Secrets
 import Testing
+
 @testable import Interchange
 @testable import KeytreeCLI
 
@@ -189,6 +190,73 @@ struct ImportMergeTests {
     let plan = merge.plan(try draft([Row(), Row(account: "bob")]))
     #expect(plan.report.entries.map(\.outcome) == [.inOtherGroup("ops"), .added])
     #expect(plan.additions.count == 1 && !plan.report.hasLoss)
+  }
+
+  private func bitwarden(
+    _ entries: [(notes: String, folder: String, archived: Bool, password: String)]
+  ) throws
+    -> ImportDraft
+  {
+    let items = entries.map { entry in
+      let date = entry.archived ? "\"2025-01-01T00:00:00Z\"" : "null"
+      return
+        #"{"type":1,"name":"Alarm","folderId":"\#(entry.folder)","notes":"\#(entry.notes)","archivedDate":"#
+        + #"\#(date),"revisionDate":"\#(entry.notes)","login":{"password":"\#(entry.password)"}}"#
+    }
+    let file = #"{"encrypted":false,"items":[\#(items.joined(separator: ","))]}"#
+    return try BitwardenImport.plan(SecretBytes(copying: Array(file.utf8)))
+  }
+
+  @Test(
+    "entries without a password are the same only if all their parts are, and are found where they were put"
+  )
+  func emptySecrets() throws {
+    let entries = [("1", "a"), ("2", "a"), ("1", "b"), ("2", "a"), ("", "a")]
+    let draft = try bitwarden(
+      entries.map { (notes: $0.0, folder: $0.1, archived: false, password: "") })
+    let store = ImportedStore()
+    let plan = store.merge(draft)
+    let heads = plan.additions.filter { $0.field == nil }
+    #expect(heads.map { $0.text(.account) } == [nil, "(2)", "(3)", "(4)"])
+    #expect(heads.map { $0.text("folder") } == ["a", "a", "b", "a"])
+    #expect(plan.additions.filter { $0.field != nil }.map(\.secret.text) == ["1", "2", "1"])
+    store.apply(plan)
+    let again = store.merge(draft)
+    #expect(again.isEmpty && again.report.counts.alreadyThere == draft.items.count)
+    let paths = again.report.entries.filter { $0.part == .secret }.map { $0.path?.text ?? "" }
+    #expect(Set(paths).count == 4)
+    // In another order, each entry is still found.
+    var reversed = draft
+    reversed.logins.reverse()
+    #expect(store.merge(reversed).isEmpty)
+  }
+
+  @Test("an entry without a password whose note has changed is the same entry, with another note")
+  func changedNote() throws {
+    let store = ImportedStore()
+    store.apply(store.merge(try bitwarden([("1", "a", false, ""), ("2", "b", false, "")])))
+    let plan = store.merge(try bitwarden([("1", "a", false, ""), ("3", "b", false, "")]))
+    #expect(plan.additions.isEmpty)
+    #expect(
+      plan.report.entries.filter { $0.part == .note }.map(\.outcome) == [.alreadyThere, .different])
+  }
+
+  @Test("an archived login never replaces, joins or hides the active one")
+  func archived() throws {
+    let draft = try bitwarden([
+      ("", "a", true, "old"), ("", "a", false, "new"), ("", "a", true, "new"),
+    ])
+    let store = ImportedStore()
+    let plan = store.merge(draft)
+    #expect(plan.additions.map(\.secret.text) == ["new", "old", "new"])
+    #expect(plan.additions.map { $0.attributes.isArchived } == [false, true, true])
+    #expect(plan.additions.map { $0.text(.account) } == [nil, "(2)", "(3)"])
+    store.apply(plan)
+    #expect(store.merge(draft, replaces: true).isEmpty)
+    let active = ImportedStore()
+    active.apply(active.merge(try bitwarden([("", "a", false, "new")])))
+    let later = active.merge(try bitwarden([("", "a", true, "old")]), replaces: true)
+    #expect(later.replacements.isEmpty && later.additions.map(\.secret.text) == ["old"])
   }
 
   @Test("a seed without a password is added to the existing password")

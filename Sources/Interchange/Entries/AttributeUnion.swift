@@ -50,10 +50,30 @@ extension Attributes {
     return missing
   }
 
+  /// True for an entry that its program keeps out of sight: with a flag, or with the date at which it was archived.
+  var isArchived: Bool {
+    let flag = self["archived"].map { ["1", "true"].contains($0) || $0.isSame(as: true) }
+    return flag == true || self["archivedDate"]?.contentBytes?.isEmpty == false
+  }
+
+  /// Returns these attributes without the data that browsers maintain themselves.
+  var withoutBookkeeping: Attributes {
+    Attributes(unsorted: entries.filter { !Attributes.bookkeeping.contains($0.name) })
+  }
+
   /// The number of bytes that the attributes take in an index line.
   var sizeInLine: Int {
     // Two quotes and a colon around the name, a comma after the value.
     entries.reduce(0) { $0 + $1.name.text.utf8.count + 4 + $1.value.sizeInLine }
+  }
+}
+
+extension AttributeName {
+  /// True for a date of an entry in its program, which changes with every part of it.
+  var isDate: Bool {
+    ["creationDate", "revisionDate", "passwordRevisionDate"].contains { name in
+      text == name || text.hasPrefix("\(name)-")
+    }
   }
 }
 

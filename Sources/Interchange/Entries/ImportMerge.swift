@@ -8,6 +8,10 @@ package import Secrets
 /// - If an item with the same secret has the name, they are the same. Additional information (another URL, another
 ///   label) is added to that item's attributes; existing values never change. An item of the store that has a label, a
 ///   comment or a kind gets no second one.
+/// - An empty secret says nothing about the identity of two logins. They are the same only if all attributes and fields
+///   are the same. If there is no such item in the store, the first one whose attributes differ at most in dates is the
+///   login, with other fields.
+/// - An archived login and an active one are never the same. The active logins of a draft are placed first.
 /// - If an item of an earlier entry of the draft has the name, and another secret, the next name is tried.
 /// - If only items of the store with other secrets have the names, the first of them is the login with another secret.
 ///   It is replaced or reported, as the caller has chosen. An item of the store that belongs to an earlier entry is left
@@ -53,7 +57,10 @@ package struct ImportMerge<Failure: Error> {
   /// - Throws: the errors of the closures.
   package func plan(_ draft: ImportDraft) throws(Failure) -> ImportPlan {
     var progress = Progress(plan: ImportPlan(report: ImportReport(entries: draft.findings)))
-    for login in draft.logins { try place(login, &progress) }
+    let archived = draft.logins.filter(\.head.attributes.isArchived)
+    for login in draft.logins.filter({ !$0.head.attributes.isArchived }) + archived {
+      try place(login, &progress)
+    }
     return progress.plan
   }
 
@@ -88,7 +95,7 @@ package struct ImportMerge<Failure: Error> {
       head.attributes = attributes
       return head
     }
-    switch try place(heads, &progress) {
+    switch try place(heads, of: login, &progress) {
     case .placed(let head):
       // The fields of an item that stays on this machine stay here as well.
       let isLocal = try existing(head.primaryKey(in: group))?.isLocal == true
@@ -111,21 +118,34 @@ package struct ImportMerge<Failure: Error> {
   }
 
   /// Adds an item under the first possible name, or compares it with the item that has its name.
+  ///
+  /// - Parameters:
+  ///   - candidates: the item under each of its possible names.
+  ///   - login: the login whose head the item is; nil for a field.
+  ///   - progress: the decisions so far.
   private func place(
-    _ candidates: some Sequence<PlannedItem>, _ progress: inout Progress
+    _ candidates: some Sequence<PlannedItem>, of login: PlannedLogin? = nil, _ progress: inout Progress
   ) throws(Failure) -> Placement {
     var other: (item: PlannedItem, record: ItemRecord)?
+    var similar: (item: PlannedItem, record: ItemRecord)?
     var isBeside = false
     for item in candidates {
       let key = item.primaryKey(in: group)
       if let index = progress.additions[key] {
-        if join(item, key, index, &progress) { return .placed(item) }
+        if join(item, of: login, key, index, &progress) { return .placed(item) }
       } else if let record = try existing(key) {
-        switch try compare(item, record, &progress) {
-        case .same: return .placed(item)
+        switch try compare(item, of: login, record, &progress) {
+        case .same:
+          accept(item, of: login, record, &progress)
+          return .placed(item)
+        case .repeated: return .placed(item)
+        case .similar: similar = similar ?? (item, record)
         case .different: other = other ?? (item, record)
         case .taken: break
         }
+      } else if let similar {
+        accept(similar.item, of: login, similar.record, &progress)
+        return .placed(similar.item)
       } else if let other {
         differ(other.item, other.record, &progress)
         return .placed(other.item)
@@ -134,21 +154,29 @@ package struct ImportMerge<Failure: Error> {
           return .refused(.inOtherGroup(group))
         }
         progress.additions[key] = progress.plan.additions.count
+        progress.owners[key] = login
         progress.plan.additions.append(item)
         progress.note(item, isBeside ? .addedBeside : .added, ItemPath(key))
         return .placed(item)
       }
       isBeside = true
     }
+    if let similar {
+      accept(similar.item, of: login, similar.record, &progress)
+      return .placed(similar.item)
+    }
     guard let other else { return .refused(.lost(.noNameLeft)) }
     differ(other.item, other.record, &progress)
     return .placed(other.item)
   }
 
-  private func join(_ item: PlannedItem, _ key: PrimaryKey, _ index: Int, _ progress: inout Progress) -> Bool
-  {
+  private func join(
+    _ item: PlannedItem, of login: PlannedLogin?, _ key: PrimaryKey, _ index: Int, _ progress: inout Progress
+  ) -> Bool {
     let earlier = progress.plan.additions[index]
     guard earlier.secret.isEqual(to: item.secret),
+      earlier.attributes.isArchived == item.attributes.isArchived,
+      login.map({ $0.isIdentified || progress.owners[key]?.isIdentical(to: $0) == true }) ?? true,
       let missing = item.attributes.missing(in: earlier.attributes)
     else { return false }
     progress.plan.additions[index].attributes.merge(missing)
@@ -160,38 +188,75 @@ package struct ImportMerge<Failure: Error> {
 
   /// The result of a comparison with an item of the store.
   private enum Comparison {
-    /// It has the same secret; the outcome is noted.
+    /// It is the same.
     case same
+    /// An earlier entry with the same secret differs from it; the outcome is noted.
+    case repeated
+    /// It has the same empty secret and attributes that differ at most in dates, but other fields.
+    case similar
     /// It has another secret and belongs to no earlier entry.
     case different
-    /// It belongs to an earlier entry, or has no room for the attributes.
+    /// It belongs to another entry, or has no room for the attributes.
     case taken
   }
 
   private func compare(
-    _ item: PlannedItem, _ record: ItemRecord, _ progress: inout Progress
+    _ item: PlannedItem, of login: PlannedLogin?, _ record: ItemRecord, _ progress: inout Progress
   ) throws(Failure) -> Comparison {
+    if record.attributes.isArchived != item.attributes.isArchived { return .taken }
     if let claim = progress.claims[record.place] {
       if claim.secret.isEqual(to: item.secret) {
         progress.note(item, .duplicate(of: claim.source), record.path)
-        return .same
+        return .repeated
       }
       // The secret that is in the store now will be replaced.
       if replaces { return .taken }
     }
-    let pending = progress.completions[record.place].map { progress.plan.completions[$0].attributes }
-    let missing = item.attributes.missing(
-      in: record.attributes.merging(pending ?? Attributes()), isStored: true)
+    let missing = missing(item, in: record, progress)
+    let isFree = progress.claims[record.place] == nil && !progress.matched.contains(record.place)
     guard try hasSecret(record, item.secret) else {
-      let isFree = progress.claims[record.place] == nil && !progress.matched.contains(record.place)
       return isFree && missing != nil ? .different : .taken
     }
     guard let missing else { return .taken }
-    progress.matched.insert(record.place)
-    if missing.isEmpty {
-      progress.note(item, .alreadyThere, record.path)
-      return .same
+    guard let login, !login.isIdentified else { return .same }
+    if !isFree {
+      return progress.holders[record.place]?.isIdentical(to: login) == true ? .same : .taken
     }
+    let hasSameAttributes =
+      missing.isEmpty && Set(record.attributes.names).isSubset(of: item.attributes.names)
+    if hasSameAttributes, try hasFields(login.placed(item.attributes)) { return .same }
+    return missing.names.allSatisfy(\.isDate) ? .similar : .taken
+  }
+
+  /// Returns true if the store has all fields of a login.
+  private func hasFields(_ login: PlannedLogin) throws(Failure) -> Bool {
+    for field in login.items.dropFirst() {
+      var isFound = false
+      for candidate in field.fieldCandidates where !isFound {
+        guard let record = try existing(candidate.primaryKey(in: group)) else { break }
+        isFound = try hasSecret(record, field.secret)
+      }
+      if !isFound { return false }
+    }
+    return true
+  }
+
+  /// Returns the attributes of an item that an item of the store will lack; nil if they do not fit.
+  private func missing(_ item: PlannedItem, in record: ItemRecord, _ progress: Progress) -> Attributes? {
+    let pending = progress.completions[record.place].map { progress.plan.completions[$0].attributes }
+    return item.attributes.missing(
+      in: record.attributes.merging(pending ?? Attributes()), isStored: true)
+  }
+
+  /// Takes an item of the store for an item of the draft, and plans the attributes that it lacks.
+  private func accept(
+    _ item: PlannedItem, of login: PlannedLogin?, _ record: ItemRecord, _ progress: inout Progress
+  ) {
+    progress.matched.insert(record.place)
+    progress.holders[record.place] = login
+    // A comparison before this call has found that they fit.
+    let missing = missing(item, in: record, progress) ?? Attributes()
+    if missing.isEmpty { return progress.note(item, .alreadyThere, record.path) }
     if let index = progress.completions[record.place] {
       progress.plan.completions[index].attributes.merge(missing)
     } else {
@@ -199,7 +264,6 @@ package struct ImportMerge<Failure: Error> {
       progress.plan.completions.append(ImportPlan.Completion(record: record, attributes: missing))
     }
     progress.note(item, .completed(adding: missing.names), record.path)
-    return .same
   }
 
   /// Replaces the secret of an item of the store, or reports that it differs.
@@ -218,6 +282,10 @@ package struct ImportMerge<Failure: Error> {
 private struct Progress {
   var plan: ImportPlan
   var additions: [PrimaryKey: Int] = [:]
+  /// The logins of the additions that are not fields.
+  var owners: [PrimaryKey: PlannedLogin] = [:]
+  /// The logins that items of the store were taken for.
+  var holders: [ItemPlace: PlannedLogin] = [:]
   var completions: [ItemPlace: Int] = [:]
   /// The items of the store whose secret is that of an entry.
   var matched: Set<ItemPlace> = []

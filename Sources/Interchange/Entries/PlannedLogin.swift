@@ -45,6 +45,20 @@ package struct PlannedLogin: Sendable {
   /// The item, or the first field of an entry without an item. It determines the login's primary key.
   package var head: PlannedItem { items[0] }
 
+  /// A Boolean value that indicates whether the secret of its head distinguishes the login from others of its name.
+  var isIdentified: Bool { head.field != nil || !head.secret.isEmpty }
+
+  /// Returns true if another login has the same class, attributes, secret and fields. What browsers count does not
+  /// matter.
+  func isIdentical(to other: PlannedLogin) -> Bool {
+    items.count == other.items.count
+      && zip(items, other.items).allSatisfy { one, other in
+        one.itemClass == other.itemClass && one.part == other.part
+          && one.secret.isEqual(to: other.secret)
+          && one.attributes.withoutBookkeeping == other.attributes.withoutBookkeeping
+      }
+  }
+
   /// Adds a field under a name that no other field of the login has.
   ///
   /// - Parameters:
