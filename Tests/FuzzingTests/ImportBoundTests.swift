@@ -53,6 +53,10 @@ struct ImportBoundTests {
       "n,https://a.example/,u,p\($0)\n"
     },
     Source(
+      "import-enpass", "fields", #"{"items":[{"category":"login","uuid":"u","title":"n","fields":["#,
+      joinedBy: ",", "]}]}"
+    ) { #"{"label":"f\#($0)","type":"text","sensitive":1,"value":"v"}"# },
+    Source(
       "import-keytree", "fields of a login",
       #"{"format":"keytree","version":1,"items":[{"class":"generic-password","secret":"p","attributes":{"service":"s"}},"#,
       joinedBy: ",", "]}"

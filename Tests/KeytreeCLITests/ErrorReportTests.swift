@@ -1,6 +1,7 @@
 import Arguments
 import Glibc
 import Testing
+
 @testable import CommandSupport
 @testable import Interchange
 @testable import KeytreeCLI
@@ -73,7 +74,7 @@ struct ErrorReportTests {
   private static let imports: [(any ReportableError, ExitCode)] =
     [
       CSVError.empty, .tooLarge(limit: 1), .tooManyColumns(limit: 1),
-      .wrongColumnCount(row: 1, found: 1, expected: 2), .unclosedQuote(row: 1),
+      .notInEncoding(.utf16), .unclosedQuote(row: 1),
       .strayQuote(row: 1, column: 1),
       .textAfterQuote(row: 1, column: 1), .notText(row: 1), .duplicateColumns(1, 2),
       .columnNameTooLong(column: 1, limit: 1), .noSuchColumn(evil),
@@ -87,6 +88,9 @@ struct ErrorReportTests {
       SourceError.notInstalled(.expat), .notInstalled(.zlib), .encrypted, .line(1, "it is wrong"),
       .otherFormat(expected: "a file"),
     ].map { (CommandError($0, file: evil), .failure) }
+    + UnsupportedFile.allCases.map {
+      (CommandError(SourceError.unsupported($0), file: evil), .failure)
+    }
     + [
       QRCode.Problem.tooLong(limit: 1), .tooWide(columns: 2, terminal: 1), .notInstalled(library: "x"),
       .failed(errno: ENOMEM),

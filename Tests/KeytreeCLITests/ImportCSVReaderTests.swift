@@ -1,5 +1,6 @@
 import Secrets
 import Testing
+
 @testable import Interchange
 @testable import KeytreeCLI
 
@@ -27,6 +28,12 @@ struct ImportCSVReaderTests {
       Readable(text: "a\n\"1\n2\r\n3\"\n", header: ["a"], rows: [["1\n2\r\n3"]]),
       Readable(text: "a,b\n 1 , 2 \n", header: ["a", "b"], rows: [[" 1 ", " 2 "]]),
       Readable(text: "a,b\nx\ry,\r\r\n", header: ["a", "b"], rows: [["x\ry", "\r"]]),
+      Readable(
+        text: "a,b\r1,2\r\r\"x\ry\",\"\nz\"\r", header: ["a", "b"],
+        rows: [["1", "2"], ["x\ry", "\nz"]]),
+      Readable(text: "\"a\rb\";c\r1;2", header: ["a\rb", "c"], rows: [["1", "2"]]),
+      Readable(
+        text: "a,b\n1\n2,3\n4,5,6\n,\n", header: ["a", "b"], rows: [["2", "3"], ["", ""]]),
       Readable(text: "\"a\",\"b\"\n\"1\",2\n", header: ["a", "b"], rows: [["1", "2"]]),
       Readable(text: "a\n", header: ["a"], rows: []),
     ])
@@ -53,8 +60,6 @@ struct ImportCSVReaderTests {
       ("unclosed-quote", .unclosedQuote(row: 3)),
       ("stray-quote", .strayQuote(row: 3, column: 4)),
       ("text-after-quote", .textAfterQuote(row: 2, column: 4)),
-      ("too-few-columns", .wrongColumnCount(row: 3, found: 4, expected: 5)),
-      ("too-many-columns", .wrongColumnCount(row: 2, found: 6, expected: 5)),
       ("unknown-header", .unknownHeader(columns: 3)),
       ("no-header", .unknownHeader(columns: 5)),
       ("duplicate-column", .duplicateColumns(4, 5)),
@@ -65,6 +70,20 @@ struct ImportCSVReaderTests {
     let bytes = try ImportFixtures.csv("broken/\(name).csv")
     let thrown = refusal(of: bytes)
     #expect(thrown == error)
+  }
+
+  @Test(
+    "a row with another number of fields than the header is left out, and the others keep their numbers",
+    arguments: [
+      ("too-few-columns", 3, 4), ("too-many-columns", 2, 6),
+    ])
+  func uneven(name: String, row: Int, fields: Int) throws {
+    let table = try CSVReader.read(ImportFixtures.csv("broken/\(name).csv"))
+    #expect(table.uneven.map(\.row) == [row] && table.uneven.map(\.fields) == [fields])
+    let (draft, _, count) = try CSVImport.plan(ImportFixtures.csv("broken/\(name).csv"))
+    #expect(draft.findings.map(\.outcome) == [.lost(.wrongFieldCount(fields, expected: 5))])
+    let numbers = (0..<table.rowCount).map { table.number(ofRow: $0) }
+    #expect(numbers == (2..<2 + count).filter { $0 != row })
   }
 
   @Test("a file with more columns or bytes than the limits is refused")

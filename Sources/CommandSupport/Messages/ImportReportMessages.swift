@@ -68,7 +68,7 @@ extension ImportReport {
       (counts.duplicates, "duplicates"), (counts.alreadyThere, "already in the store"),
       (counts.replaced, "replaced"), (counts.different, "different in the store and not imported"),
       (counts.inOtherGroup, "in another group and not imported"), (counts.skipped, "skipped"),
-      (counts.lost, "NOT imported"),
+      (counts.lost, "NOT imported"), (counts.passkeys, "of them passkeys"),
     ]
     return parts.enumerated().filter { $0.offset == 0 || $0.element.0 > 0 }
       .map { "\($0.element.0) \($0.element.1)" }.joined(separator: ", ")
@@ -90,6 +90,7 @@ extension ImportReport {
       JSONMember("joined", .integer(Int64(counts.joined))),
       JSONMember("lost", .integer(Int64(counts.lost))),
       JSONMember("otherGroup", .integer(Int64(counts.inOtherGroup))),
+      JSONMember("passkeys", .integer(Int64(counts.passkeys))),
       JSONMember("replaced", .integer(Int64(counts.replaced))),
       JSONMember("skipped", .integer(Int64(counts.skipped))),
     ])
@@ -117,8 +118,8 @@ extension ImportSkip {
   }
 }
 
-/// The kinds of items that an import counts.
-private enum ImportKind: String, CaseIterable {
+/// The kinds of items that the report of an import or an export counts.
+enum ImportKind: String, CaseIterable {
   case login = "logins"
   case note = "notes"
   case oneTimePassword = "one-time passwords"

@@ -19,9 +19,6 @@ extension CommandError {
       reason = "it is larger than \(limit >> 20) MiB"
       hint = "split it into several files, each with the header row"
     case .tooManyColumns(let limit): reason = "it has more than \(limit) columns"
-    case .wrongColumnCount(let row, let found, let expected):
-      reason = "row \(row) has \(found) \(found == 1 ? "field" : "fields"), but the header has \(expected)"
-      hint = "a field that contains a separator, a quote or a line break must be in quotes"
     case .unclosedQuote(let row):
       reason = "a quoted field that begins in row \(row) is not closed"
       hint = "inside a quoted field, write each quote twice"
@@ -33,7 +30,10 @@ extension CommandError {
       hint = "inside a quoted field, write each quote twice"
     case .notText(let row):
       reason = "row \(row) contains a NUL character, so it is not text in UTF-8"
-      hint = "export it again as UTF-8"
+      hint = "export it again as UTF-8, or convert it with `import csv FILE --encoding utf-16`"
+    case .notInEncoding(let encoding):
+      reason = "it is not text in \(encoding.rawValue)"
+      hint = "give its encoding, or export it again as UTF-8"
     case .duplicateColumns(let first, let second):
       reason = "the columns \(first) and \(second) of the first row have the same name"
       hint = "rename one of them in the first row; a file without names of columns needs such a row"
@@ -69,6 +69,9 @@ extension CommandError {
     case .archive(let problem): reason = problem.message
     case .line(let number, let problem): reason = "line \(number): \(problem)"
     case .otherFormat(let expected): reason = "it is not \(expected)"
+    case .unsupported(let file):
+      reason = "it is \(file.description)"
+      hint = file.advice
     case .notInstalled(let library):
       reason = "\(library.fileName) is not installed"
       hint = "`sudo apt-get install \(library.package)` installs it"
@@ -105,6 +108,51 @@ extension CommandError {
       self = .other(
         .failure, message: "cannot read \(store)/\(show(path)): it is no longer a file",
         hint: "run the command again when no other program changes that store")
+    }
+  }
+}
+
+extension UnsupportedFile {
+  fileprivate var description: String {
+    switch self {
+    case .keePass: "a KeePass database (.kdbx)"
+    case .keePass1: "a KeePass 1 database (.kdb)"
+    case .passwordSafe: "a Password Safe database (.psafe3)"
+    case .onePasswordVault: "a vault of 1Password (.agilekeychain or .opvault)"
+    case .onePIF: "an export of 1Password in the old format 1PIF"
+    case .enpass: "a vault of Enpass"
+    case .protonPass: "a JSON export of Proton Pass"
+    case .keychain: "a macOS keychain"
+    case .spreadsheet: "a spreadsheet document"
+    case .pdf: "a PDF document"
+    case .sqlite: "an SQLite database"
+    case .archive: "a ZIP archive, but not a 1PUX export of 1Password"
+    case .gzip: "compressed with gzip"
+    case .openPGP: "encrypted with GnuPG"
+    case .age: "encrypted with age"
+    }
+  }
+
+  fileprivate var advice: String {
+    switch self {
+    case .keePass:
+      "export it as XML: in KeePass with File > Export > KeePass XML (2.x), in KeePassXC with Database > Export > XML File"
+    case .keePass1:
+      "export it from KeePass 1 as CSV with File > Export To, or open it in KeePass 2 and export XML"
+    case .passwordSafe: "import it in KeePass or KeePassXC, and export XML there"
+    case .onePasswordVault, .onePIF:
+      "open it in 1Password and export it as 1PUX, or as CSV from 1Password 7"
+    case .enpass: "export it from Enpass with File > Export, in the format JSON"
+    case .protonPass: "export it from Proton Pass again, in the format CSV"
+    case .keychain: "on a Mac, `security dump-keychain -d` writes a text that can be imported"
+    case .spreadsheet:
+      "save it as CSV in UTF-8 from the spreadsheet program, or export CSV from the password manager"
+    case .pdf: "export from the password manager again, in the format CSV or JSON"
+    case .sqlite: "export CSV from the settings of the browser or the password manager"
+    case .archive: "unzip it in a folder that only you can read, and import the file in it"
+    case .gzip: "`gunzip -c FILE | keytree import -` imports its content"
+    case .openPGP: "`gpg -d FILE | keytree import -` imports its content"
+    case .age: "`age -d FILE | keytree import -` imports its content"
     }
   }
 }

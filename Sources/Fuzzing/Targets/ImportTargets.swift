@@ -10,6 +10,7 @@ extension FuzzTarget {
     FuzzTarget("format", format),
     source("import-csv") { try CSVImport.plan($0).draft },
     source("import-bitwarden") { try BitwardenImport.plan($0) },
+    source("import-enpass") { try EnpassImport.plan($0) },
     source("import-keytree") { try KeytreeImport.plan($0) },
     source("import-keepass") { try KeePassImport.plan($0) },
     source("import-netrc") { try NetrcImport.plan($0) },

@@ -6,10 +6,10 @@ enum CSVColumn: Equatable {
   case label
   /// The URL that the password is for.
   case url
-  /// Several such URLs, separated by commas.
+  /// Several such URLs, separated by commas or in a JSON array.
   case urls
-  /// The URL that the password is for, or `http://sn`, with which LastPass marks a note.
-  case urlOrNoteMark
+  /// The URL that the password is for, or a mark of LastPass: `http://sn` for a note, `http://group` for a folder.
+  case urlOrMark
   /// The user name.
   case account
   /// The password.
@@ -24,6 +24,8 @@ enum CSVColumn: Equatable {
   case attribute(AttributeName)
   /// Custom fields, `name: value` on each line.
   case fields
+  /// Custom fields in a JSON array of objects with a label, a type and a value.
+  case fieldsInJSON
   /// The type of the row: a password, a note or something else.
   case recordType
   /// A field that its program treats as a secret.
@@ -40,8 +42,8 @@ enum CSVColumn: Equatable {
   }
 }
 
-/// The columns that a program writes, recognised by their names alone. The order of the columns, the case of their
-/// names and further columns do not matter.
+/// The columns that a program writes, recognised by their names. The order of the columns, the case of their names and
+/// further columns do not matter.
 struct CSVDialect {
   /// The programs, for messages.
   let name: String
@@ -66,16 +68,25 @@ struct CSVDialect {
     "archived", "fav", "favorite", "folder", "grouping", "tags", "vault",
   ]
 
+  // Attributes that say where an entry belongs, when it was changed and how it is shown. A row with nothing else is no
+  // entry.
+  private static let organising: Set<AttributeName> = Set(sorting.map { AttributeName($0) }).union([
+    "archivedDate", "category", "collections", "creationDate", "groupID", "groupParent", "guid", "icon",
+    "reprompt", "revisionDate", "timeCreated", "timeLastUsed", "timePasswordChanged", "uuid",
+  ])
+
   /// Detects the program that wrote a file.
   ///
   /// - Parameters:
   ///   - header: the names of its columns.
   ///   - mapping: the user's choice of columns, which overrides the known meaning.
+  ///   - hasContent: returns true for the number of a column that is not empty in all rows. Of several programs that
+  ///     have these columns, the one that understands most of the filled ones is used.
   /// - Returns: the program, and the meaning of each column.
   /// - Throws: `CSVError.duplicateColumns`; `columnNameTooLong`; `noSuchColumn`; and `unknownHeader` if no known program writes these columns
   ///   and the mapping does not name the column of the secret.
   static func detect(
-    _ header: [String], mapping: CSVMapping = CSVMapping()
+    _ header: [String], mapping: CSVMapping = CSVMapping(), hasContent: (Int) -> Bool = { _ in false }
   ) throws(CSVError) -> (dialect: CSVDialect, columns: [CSVColumn]) {
     let names = header.map(plainName)
     var given: [String: CSVColumn] = [:]
@@ -83,8 +94,11 @@ struct CSVDialect {
       guard names.contains(plainName(title)) else { throw .noSuchColumn(title) }
       given[plainName(title)] = column
     }
-    let found = known.first { $0.required.keys.allSatisfy(names.contains) }
-    guard let dialect = found ?? (given.values.contains(.secret) ? foreign : nil) else {
+    let found = known.filter { $0.required.keys.allSatisfy(names.contains) }
+    let filled = found.count > 1 ? names.indices.filter(hasContent).map { names[$0] } : []
+    // Of several with the same number, `max` returns the last one.
+    let best = found.reversed().max { $0.count(of: filled) < $1.count(of: filled) }
+    guard let dialect = best ?? (given.values.contains(.secret) ? foreign : nil) else {
       throw .unknownHeader(columns: names.count)
     }
     var columnsByName: [String: Int] = [:]
@@ -109,11 +123,25 @@ struct CSVDialect {
     return (dialect, columns)
   }
 
+  // Returns the number of columns that the program writes.
+  private func count(of names: [String]) -> Int {
+    names.count { required[$0] != nil || optional[$0] != nil }
+  }
+
   // The meaning of a column that the program does not write.
   private static func other(_ name: String, _ title: String) -> CSVColumn {
     if sorting.contains(name) { return .attribute(AttributeName(name)) }
     if seeds.contains(name) { return .oneTimePassword }
     return notes.contains(name) ? .note : .unknown(title)
+  }
+
+  /// Returns true if a column with this meaning only organises entries.
+  static func isOrganising(_ column: CSVColumn) -> Bool {
+    switch column {
+    case .recordType: true
+    case .attribute(let name): organising.contains(name)
+    default: false
+    }
   }
 
   // Without surrounding spaces, and with ASCII letters in lower case.

@@ -1,12 +1,13 @@
 internal import KeyringModel
 
 extension CSVDialect {
-  /// The programs whose files are recognised. The first one whose required columns all exist is used, so programs with
-  /// more columns come before those with few. Additional columns are treated as unknown columns.
+  /// The programs whose files are recognised. If several have the columns of a file and understand as many of those that
+  /// are filled, the first one is used, so programs with more columns come before those with few. Additional columns are
+  /// treated as unknown columns.
   static let known: [CSVDialect] = [
     firefox, bitwarden, bitwardenOrganization, onePassword8, keePassXC, keePass1, lastPass, dashlane,
     nordPass,
-    protonPass, onePassword7, onePassword6, apple, chrome,
+    protonPass, buttercup, onePassword7, onePassword6, apple, chrome,
   ]
 
   private static let firefox = CSVDialect(
@@ -53,6 +54,8 @@ extension CSVDialect {
     required: ["title": .label, "url": .url, "username": .account, "password": .secret, "type": .recordType],
     optional: onePasswordOlder)
   private static let onePasswordOlder: [String: CSVColumn] = [
+    // An export of all fields has two columns for URLs, of which one is usually empty.
+    "url": .url, "website": .url,
     "notes": .note, "type": .recordType, "tags": .attribute("tags"), "urls": .urls,
     "one-time password": .oneTimePassword, "otpauth": .oneTimePassword, "uuid": .attribute("uuid"),
     "created date": .attribute("creationDate"), "modified date": .attribute("revisionDate"),
@@ -79,7 +82,7 @@ extension CSVDialect {
   private static let lastPass = CSVDialect(
     name: "LastPass",
     required: [
-      "url": .urlOrNoteMark, "username": .account, "password": .secret, "extra": .note, "name": .label,
+      "url": .urlOrMark, "username": .account, "password": .secret, "extra": .note, "name": .label,
       "grouping": .attribute("grouping"),
     ],
     optional: ["totp": .oneTimePassword, "fav": .attribute("fav")])
@@ -102,17 +105,30 @@ extension CSVDialect {
     ],
     optional: [
       "type": .recordType, "cardnumber": .sealed("cardnumber"), "cvc": .sealed("cvc"), "pin": .sealed("pin"),
-      "expirydate": .sealed("expirydate"),
+      "expirydate": .sealed("expirydate"), "additional_urls": .urls, "custom_fields": .fieldsInJSON,
     ])
   private static let protonPass = CSVDialect(
     name: "Proton Pass",
     required: [
-      "type": .recordType, "name": .label, "url": .urls, "email": .attribute("email"), "username": .account,
-      "password": .secret, "note": .note, "totp": .oneTimePassword,
+      "type": .recordType, "name": .label, "url": .urls, "username": .account, "password": .secret,
+      "note": .note, "totp": .oneTimePassword,
     ],
     optional: [
+      "email": .attribute("email"),
       "createtime": .attribute("creationDate"), "modifytime": .attribute("revisionDate"),
       "vault": .attribute("vault"),
+    ])
+
+  // A group is a row of its own.
+  private static let buttercup = CSVDialect(
+    name: "Buttercup",
+    required: [
+      "!group_id": .attribute("groupID"), "!group_name": .attribute("folder"), "title": .label,
+      "username": .account, "password": .secret,
+    ],
+    optional: [
+      "!type": .recordType, "!group_parent": .attribute("groupParent"), "url": .url, "note": .note,
+      "notes": .note, "id": .attribute("uuid"),
     ])
 
   private static let apple = CSVDialect(

@@ -5,9 +5,11 @@ package import Secrets
 /// Fields are separated by commas, semicolons or tabs: by the one of them that occurs most often in the first row.
 ///
 /// It is lenient where files of browsers differ: a byte order mark, CR LF and LF line ends, empty lines between rows
-/// and a missing line end at the end of the file are accepted. Fields keep their exact bytes, which need not be UTF-8.
-/// A NUL is refused, because text with NULs is usually UTF-16. KeePass 1.x writes a quote within quotes as `\"` and a
-/// backslash as `\\`; only files with the first row of KeePass 1.x are read in this way.
+/// and a missing line end at the end of the file are accepted. A CR alone ends a row only if no LF does so anywhere in
+/// the file. Rows with fewer or more fields than the header are left out of the table, which lists them. Fields keep
+/// their exact bytes, which need not be UTF-8. A NUL is refused, because text with NULs is usually UTF-16. KeePass 1.x
+/// writes a quote within quotes as `\"` and a backslash as `\\`; only files with the first row of KeePass 1.x are read
+/// in this way.
 package enum CSVReader {
   /// The size of the largest file that is read: 64 MiB.
   package static let sizeLimit = 64 << 20
@@ -37,13 +39,27 @@ package enum CSVReader {
     return try read(row).header
   }
 
+  /// Returns the byte that ends rows: LF, or CR if there is no LF outside of quotes.
+  private static func rowEnd(of file: UnsafeRawBufferPointer) -> UInt8 {
+    var (isQuoted, hasReturn) = (false, false)
+    for index in file.indices {
+      let byte = unsafe file[index]
+      if byte == UInt8(ascii: "\"") { isQuoted.toggle() }
+      if isQuoted { continue }
+      if byte == UInt8(ascii: "\n") { return byte }
+      if byte == UInt8(ascii: "\r") { hasReturn = true }
+    }
+    return hasReturn ? UInt8(ascii: "\r") : UInt8(ascii: "\n")
+  }
+
   /// Returns the position after the first row that has a field, and after its line end.
   private static func endOfFirstRow(_ file: UnsafeRawBufferPointer) -> Int {
+    let rowEnd = unsafe rowEnd(of: file)
     var (isQuoted, hasText) = (false, false)
     for index in file.indices {
       let byte = unsafe file[index]
       if byte == UInt8(ascii: "\"") { isQuoted.toggle() }
-      if byte == UInt8(ascii: "\n"), !isQuoted, hasText { return index + 1 }
+      if byte == rowEnd, !isQuoted, hasText { return index + 1 }
       if byte != UInt8(ascii: "\n"), byte != UInt8(ascii: "\r") { hasText = true }
     }
     return file.count
@@ -70,12 +86,14 @@ package enum CSVReader {
     private var content: SecretBytes
     private var ends: [Int] = []
     private var header: [String]?
+    private var uneven: [(row: Int, fields: Int)] = []
     private var state = State.start
     // The number of complete fields in the current row, and the number of the row.
     private var fields = 0
     private var row = 1
     private var quoteRow = 1
     private var separator = UInt8(ascii: ",")
+    private var rowEnd = UInt8(ascii: "\n")
     // True if a backslash in quotes escapes a quote or a backslash.
     private var hasBackslashes = false
 
@@ -89,6 +107,7 @@ package enum CSVReader {
       var index = unsafe file.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
       hasBackslashes = unsafe file[index...].starts(with: Scan.keePassHeader)
       separator = unsafe CSVReader.separator(of: file)
+      rowEnd = unsafe CSVReader.rowEnd(of: file)
       // Runs of ordinary bytes are copied together.
       var stretch = index
       while index < file.count {
@@ -130,8 +149,8 @@ package enum CSVReader {
           stretch = index + 1
         case UInt8(ascii: "\n"), UInt8(ascii: "\r"):
           let isPair = unsafe byte == UInt8(ascii: "\r") && index + 1 < file.count && file[index + 1] == 10
-          if byte == UInt8(ascii: "\r"), !isPair {
-            // A CR alone does not end a line; it is content.
+          if byte != rowEnd, !isPair {
+            // A CR alone is content of a file whose rows end with LF.
             try beginPlain(at: index, &stretch)
             break
           }
@@ -154,7 +173,7 @@ package enum CSVReader {
       guard let header else { throw .empty }
       var taken = SecretBytes()
       swap(&taken, &content)
-      return CSVTable(header: header, content: taken, ends: ends)
+      return CSVTable(header: header, content: taken, ends: ends, uneven: uneven)
     }
 
     private mutating func beginPlain(at index: Int, _ stretch: inout Int) throws(CSVError) {
@@ -185,8 +204,10 @@ package enum CSVReader {
       if fields == 0, state == .start { return }
       try endField()
       if let header {
-        guard fields == header.count else {
-          throw .wrongColumnCount(row: row, found: fields, expected: header.count)
+        if fields != header.count {
+          uneven.append((row, fields))
+          ends.removeLast(fields)
+          content.truncate(to: ends.last ?? 0)
         }
       } else {
         header = names()

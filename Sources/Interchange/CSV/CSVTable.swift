@@ -1,22 +1,39 @@
 package import Secrets
 
-/// The rows of a CSV file, all with the same number of fields, kept in wiped memory.
+/// The rows of a CSV file that have as many fields as the header, kept in wiped memory.
 package struct CSVTable: Sendable {
   /// The fields of the first row, which are the names of the columns. Bytes that are not UTF-8 are replaced.
   package let header: [String]
   /// The number of rows after the header.
   package let rowCount: Int
+  /// The rows with another number of fields, which are not in the table: the number of the row, as spreadsheets show it,
+  /// and of its fields.
+  package let uneven: [(row: Int, fields: Int)]
 
   // The fields of all rows after the header, concatenated without quotes, and the position where each one ends.
   private let content: SecretSlice
   private let ends: [Int]
 
-  init(header: [String], content: consuming SecretBytes, ends: [Int]) {
-    precondition(!header.isEmpty && ends.count.isMultiple(of: header.count), "every row is complete")
+  // The numbers of the rows; nil if none is missing.
+  private let numbers: [Int]?
+
+  init(
+    header: [String], content: consuming SecretBytes, ends: [Int],
+    uneven: [(row: Int, fields: Int)] = []
+  ) {
+    precondition(
+      !header.isEmpty && ends.count.isMultiple(of: header.count), "every row is complete")
     self.header = header
     self.content = SecretSlice(content)
     self.ends = ends
     rowCount = ends.count / header.count
+    self.uneven = uneven
+    guard !uneven.isEmpty else {
+      numbers = nil
+      return
+    }
+    let missing = Set(uneven.map(\.row))
+    numbers = (2..<2 + rowCount + uneven.count).filter { !missing.contains($0) }
   }
 
   /// Returns one field.
@@ -35,7 +52,14 @@ package struct CSVTable: Sendable {
   ///
   /// - Parameter row: the row; the first one after the header is 0.
   /// - Returns: the number.
-  package static func number(ofRow row: Int) -> Int { row + 2 }
+  package func number(ofRow row: Int) -> Int { numbers?[row] ?? row + 2 }
+
+  /// Returns true if a row has content in a column.
+  ///
+  /// - Parameter column: the column, from 0.
+  func hasContent(inColumn column: Int) -> Bool {
+    (0..<rowCount).contains { !field(row: $0, column: column).isEmpty }
+  }
 }
 
 /// The reason why a CSV file cannot be read. Rows are counted as in spreadsheets: the header is row 1.
@@ -49,8 +73,6 @@ package enum CSVError: Error, Equatable {
   case tooLarge(limit: Int)
   /// The file has more columns than the limit.
   case tooManyColumns(limit: Int)
-  /// The number of fields in a row differs from the header.
-  case wrongColumnCount(row: Int, found: Int, expected: Int)
   /// A quoted field that starts in this row has no end.
   case unclosedQuote(row: Int)
   /// A quote is inside a field that does not begin with one.
@@ -59,6 +81,8 @@ package enum CSVError: Error, Equatable {
   case textAfterQuote(row: Int, column: Int)
   /// The file contains a NUL: it is not UTF-8 text, most likely UTF-16.
   case notText(row: Int)
+  /// The file is not text in the encoding that the user has given.
+  case notInEncoding(TextEncoding)
   /// Two columns, counted from 1, have the same name.
   case duplicateColumns(Int, Int)
   /// The name of a column, counted from 1, is longer than the limit, in bytes.

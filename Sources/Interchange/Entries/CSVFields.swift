@@ -1,11 +1,16 @@
+internal import Encoding
 internal import Secrets
 
 /// Parsers for fields of a CSV file that contain several values.
 enum CSVFields {
-  /// Returns the URLs in a field that joins them with commas, as Bitwarden and Proton Pass do.
+  /// Returns the URLs in a field that joins them with commas, as Bitwarden and Proton Pass do, or that has them in a JSON
+  /// array, as in NordPass.
   ///
   /// A comma separates two URLs only if a scheme follows; any other comma may be part of a password or a token.
   static func urls(in field: SecretSlice) -> [SecretSlice] {
+    if let elements = elements(of: field), elements.allSatisfy({ $0.text != nil }) {
+      return elements.compactMap(\.text).filter { !$0.isEmpty }
+    }
     var urls: [SecretSlice] = []
     var start = 0
     var end = 0
@@ -20,6 +25,13 @@ enum CSVFields {
     return urls.map(trimmed).filter { !$0.isEmpty }
   }
 
+  /// Returns the elements of a JSON array; nil for any other text.
+  private static func elements(of field: SecretSlice) -> [SecretJSON]? {
+    guard unsafe field.withBytes({ unsafe $0.first == UInt8(ascii: "[") }) else { return nil }
+    // Text that only begins like an array is kept as it is.
+    return try? SecretJSON(field.copy()).elements
+  }
+
   /// Returns true if a text begins like a URL (RFC 3986, 3.1): `https://`.
   static func hasScheme(_ text: SecretSlice) -> Bool {
     unsafe text.withBytes { bytes in
@@ -31,6 +43,24 @@ enum CSVFields {
       guard let end, end > 0 else { return false }
       return unsafe bytes[end...].starts(with: "://".utf8)
     }
+  }
+
+  /// Returns the custom fields of NordPass, a JSON array of objects with `label`, `type` and `value`.
+  ///
+  /// - Returns: the fields; nil if the text has another form.
+  static func fieldsInJSON(_ field: SecretSlice) -> [(
+    name: String, value: SecretSlice, isSecret: Bool
+  )]? {
+    guard let objects = elements(of: field) else { return nil }
+    var fields: [(name: String, value: SecretSlice, isSecret: Bool)] = []
+    for object in objects {
+      guard let value = object["value"]?.plainText else { return nil }
+      let label = String(decoding: object["label"]?.plainText?.publicBytes() ?? [], as: UTF8.self)
+      // A type that is not known may be that of a secret.
+      let isSecret = object["type"]?.text?.isEqual(toText: "text") != true
+      fields.append((label.isEmpty ? "field" : label, value, isSecret))
+    }
+    return fields
   }
 
   /// Returns the custom fields of Bitwarden, `name: value`, one on each line.

@@ -98,7 +98,7 @@ extension ImportPart {
   /// - Parameters:
   ///   - field: the name of the field.
   ///   - label: its label, if it has one.
-  init(field: String, label: String?) {
+  package init(field: String, label: String?) {
     if let label, FieldNaming.candidates(ImportPart.column(label).field.name).contains(field) {
       self = .column(label)
       return

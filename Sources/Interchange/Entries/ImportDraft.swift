@@ -19,6 +19,10 @@ package enum ImportLoss: Hashable, Sendable {
   case noNameLeft
   /// Data that a store cannot contain; the text describes it.
   case noPlace(String)
+  /// A row of a table has another number of fields than the header.
+  case wrongFieldCount(Int, expected: Int)
+  /// A passkey, which a store cannot use yet.
+  case passkey
 
   /// The message.
   package var text: String {
@@ -31,6 +35,9 @@ package enum ImportLoss: Hashable, Sendable {
     case .link(let target): "a link to \(String(decoding: target, as: UTF8.self)), which is not imported"
     case .noNameLeft: "too many items with this name have different secrets"
     case .noPlace(let what): what
+    case .wrongFieldCount(let found, let expected):
+      "it has \(found) \(found == 1 ? "field" : "fields"), but the header has \(expected)"
+    case .passkey: "passkeys are not supported yet"
     }
   }
 }
@@ -165,6 +172,15 @@ package struct ImportDraft: Sendable {
     _ source: ImportSource, _ reason: ImportLoss, part: ImportPart = .secret
   ) {
     findings.append(ImportReport.Entry(source: source, part: part, outcome: .lost(reason)))
+  }
+
+  /// Records passkeys, each as one loss.
+  ///
+  /// - Parameters:
+  ///   - count: the number of passkeys.
+  ///   - source: the entry.
+  mutating func losePasskeys(_ count: Int, of source: ImportSource) {
+    for _ in 0..<count { lose(source, .passkey, part: .column("passkey")) }
   }
 
   /// Records that an entry needs no item.

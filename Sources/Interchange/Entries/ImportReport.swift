@@ -66,6 +66,8 @@ package struct ImportReport: Sendable {
     package var skipped = 0
     /// Entries that will not be in the store.
     package var lost = 0
+    /// The lost entries that are passkeys.
+    package var passkeys = 0
   }
 
   /// All parts of all entries: first those that became no item, then the items in the order of the source.
@@ -90,7 +92,9 @@ package struct ImportReport: Sendable {
       case .different: counts.different += 1
       case .inOtherGroup: counts.inOtherGroup += 1
       case .skipped: counts.skipped += 1
-      case .lost: counts.lost += 1
+      case .lost(let loss):
+        counts.lost += 1
+        if loss == .passkey { counts.passkeys += 1 }
       }
     }
   }

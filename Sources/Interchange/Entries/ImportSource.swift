@@ -49,12 +49,14 @@ package enum ImportRemark: Hashable, Sendable {
   case emptySecret
   /// The first line ended with CR LF; the CR is not part of the secret.
   case carriageReturn
-  /// The value of this attribute is not UTF-8 and is kept as bytes.
+  /// The value of this attribute, or the secret, is not UTF-8 and is kept as bytes.
   case notUTF8(String)
   /// Parts of the URL may be secret: the whole URL is encrypted, and the attribute shows the rest.
   case urlPartlySealed
   /// The value of this attribute is too long for an attribute and is encrypted instead.
   case sealedForLength(String)
+  /// A string with this name should be a seed and is not: it is kept as a field.
+  case notASeed(String)
   /// The keyring has no group of this name.
   case groupMissing(String)
 
@@ -67,6 +69,7 @@ package enum ImportRemark: Hashable, Sendable {
     case .urlPartlySealed:
       "parts of the URL may be secret: the whole URL is encrypted, and its public parts are shown"
     case .sealedForLength(let name): "\(name) is too long for an attribute and is encrypted"
+    case .notASeed(let name): "\(name) is not a usable seed, and is kept as a field"
     case .groupMissing(let name): "this keyring has no group \(name)"
     }
   }

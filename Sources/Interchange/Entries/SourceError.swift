@@ -19,6 +19,8 @@ package enum SourceError: Error, Equatable {
   case archive(ArchiveProblem)
   /// A line cannot be understood.
   case line(Int, String)
+  /// It is a known file that is not read.
+  case unsupported(UnsupportedFile)
   /// It is valid, but does not have the expected format.
   case otherFormat(expected: String)
   /// A library that reads this format is not installed, or lacks a function.

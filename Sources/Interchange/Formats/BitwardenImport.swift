@@ -4,10 +4,11 @@ package import Secrets
 
 /// The import of Bitwarden's unencrypted JSON (bitwarden.com/help/condition-bitwarden-import).
 ///
-/// - A login becomes a password as in ``ImportedEntry``. The secret of a secure note is the note, that of a card or an
-///   identity its data as lines `name: value`, that of an SSH key the private key. `kind` contains the type.
+/// - A login becomes a password as in ``ImportedEntry``. The secret of a secure note is the note, that of an SSH key the
+///   private key, that of a card, an identity or any other type its data as lines `name: value`. `kind` contains the
+///   type.
 /// - Custom fields become fields, and so does the password history, as JSON.
-/// - Entries in the trash are skipped. Passkeys are losses, because no other program can use the exported data.
+/// - Entries in the trash are skipped. Passkeys are losses, and so are entries without a type.
 package enum BitwardenImport {
   /// Plans all entries.
   ///
@@ -22,7 +23,9 @@ package enum BitwardenImport {
     if json["encrypted"]?.boolean == true || json["encKeyValidation_DO_NOT_EDIT"] != nil {
       throw .encrypted
     }
-    guard let items = json["items"]?.elements else { throw .otherFormat(expected: "an export of Bitwarden") }
+    guard isExport(json), let items = json["items"]?.elements else {
+      throw .otherFormat(expected: "an export of Bitwarden")
+    }
     let places = Places(json)
     var draft = ImportDraft()
     for (index, item) in items.enumerated() {
@@ -31,6 +34,13 @@ package enum BitwardenImport {
       read(item, places, entry, into: &draft)
     }
     return draft
+  }
+
+  /// Returns true for a document that has what an export always has: it says if it is encrypted, or its entries have
+  /// numbers for their types. Other programs also write a member `items`.
+  static func isExport(_ json: SecretJSON) -> Bool {
+    json["encrypted"]?.boolean != nil
+      || json["items"]?.elements?.contains { $0["type"]?.integer != nil } == true
   }
 
   /// The names of folders and collections by their ids.
@@ -57,7 +67,7 @@ package enum BitwardenImport {
     _ item: SecretJSON, _ places: Places, _ start: ImportedEntry, into draft: inout ImportDraft
   ) {
     var entry = start
-    guard item.members != nil else {
+    guard item["type"]?.integer != nil else {
       draft.lose(entry.source, .noPlace("not a Bitwarden entry"))
       return
     }
@@ -81,18 +91,16 @@ package enum BitwardenImport {
       entry.attributes["collections"] = AttributeValue(text: Array(collections.joined(separator: [0x2C])))
     }
     entry.note(reader.text("notes"))
-    let hasPasskey = readType(&reader, &entry)
+    let passkeys = readType(&reader, &entry)
     readFields(reader.elements("fields"), &entry, &draft)
     keepHistory(&reader, &entry)
     reader.keepRest(in: &entry)
     entry.finish(into: &draft)
-    if hasPasskey {
-      draft.lose(entry.source, .noPlace("a passkey can be used only in Bitwarden"), part: .column("passkey"))
-    }
+    draft.losePasskeys(passkeys, of: entry.source)
   }
 
-  /// Reads the members of an entry's type. Returns true if it has a passkey.
-  private static func readType(_ reader: inout MemberReader, _ entry: inout ImportedEntry) -> Bool {
+  /// Reads the members of an entry's type. Returns the number of its passkeys.
+  private static func readType(_ reader: inout MemberReader, _ entry: inout ImportedEntry) -> Int {
     switch reader.take("type")?.integer {
     case 2:
       reader.drop("secureNote")
@@ -110,14 +118,26 @@ package enum BitwardenImport {
       entry.set("publicKey", key.text("publicKey"))
       entry.set("fingerprint", key.text("keyFingerprint"))
       key.keepRest(in: &entry)
-    default: break
+    case 1: break
+    default:
+      // A type that a newer version has added, such as a bank account: an object has its data.
+      guard let (name, data) = reader.takeObject(except: ["login"]) else { break }
+      entry.kind = AttributeValue.string(words(of: name))
+      entry.keepLines(data)
     }
     // An entry of any type may have a login.
-    guard let login = reader.take("login"), login.members != nil else { return false }
+    guard let login = reader.take("login"), login.members != nil else { return 0 }
     return readLogin(login, &entry)
   }
 
-  private static func readLogin(_ login: SecretJSON, _ entry: inout ImportedEntry) -> Bool {
+  // `bank account` for `bankAccount`.
+  private static func words(of name: String) -> String {
+    name.reduce(into: "") { words, letter in
+      words += letter.isUppercase ? " " + letter.lowercased() : "\(letter)"
+    }
+  }
+
+  private static func readLogin(_ login: SecretJSON, _ entry: inout ImportedEntry) -> Int {
     var reader = MemberReader(login)
     entry.set(.account, reader.text("username"))
     if let password = reader.text("password") { entry.secret = password }
@@ -144,9 +164,9 @@ package enum BitwardenImport {
     if let url = reader.text("uri"), !url.isEmpty, !entry.urls.contains(where: { $0.isEqual(to: url) }) {
       entry.urls.append(url)
     }
-    let hasPasskey = !reader.elements("fido2Credentials").isEmpty
+    let passkeys = reader.elements("fido2Credentials").count
     reader.keepRest(in: &entry)
-    return hasPasskey
+    return passkeys
   }
 
   // Types: 0 is text, 1 hidden, 2 Boolean, 3 a link to the user name or the password.
@@ -187,10 +207,14 @@ extension ImportPart {
 extension SecretJSON {
   /// Reads the JSON of another program.
   ///
-  /// - Throws: `empty`, `notUTF8`, `json`.
+  /// - Throws: `empty`, `notUTF8`, `json`; `otherFormat` for a file that does not begin like an object or an array.
   init(source bytes: borrowing SecretBytes) throws(SourceError) {
     guard !bytes.isEmpty else { throw .empty }
     guard unsafe bytes.withBytes({ unsafe !SourceText.isUTF16($0) }) else { throw .notUTF8 }
+    guard unsafe bytes.withBytes({ unsafe SourceText.mayBeJSON($0) }) else {
+      guard bytes.isUTF8 else { throw .notUTF8 }
+      throw .otherFormat(expected: "JSON")
+    }
     do {
       self = try SecretJSON(bytes)
     } catch {

@@ -5,7 +5,8 @@ package import Secrets
 ///
 /// - `Title`, `UserName`, `Password`, `URL` and `Notes` become a password as in ``ImportedEntry``. The groups of an
 ///   entry, joined by `/`, become the attribute `folder`.
-/// - Strings with other names become fields; those for one-time passwords become seeds.
+/// - Strings with other names become fields; those for one-time passwords become seeds (``KeePassSeeds``). Those of a
+///   passkey of KeePassXC are a loss.
 /// - Strings that are protected in memory are always encrypted. No part of a protected URL is shown.
 /// - References to other entries of the file are replaced by their values; other references are losses.
 /// - Older versions of an entry are stored encrypted as JSON, and so are attached files up to the size limit of a
@@ -112,7 +113,10 @@ package struct KeePassImport {
     if let password = strings.take("Password") { entry.secret = password }
     if let url = strings.takePublic("URL"), !url.isEmpty { entry.urls.append(url) }
     entry.note(strings.take("Notes"))
-    for seed in strings.takeSeeds() { entry.oneTimePassword(seed) }
+    let found = KeePassSeeds(takenFrom: &strings)
+    for seed in found.seeds { entry.oneTimePassword(seed) }
+    entry.remarks += found.wrong.map { .notASeed($0) }
+    draft.losePasskeys(strings.takePasskey(), of: entry.source)
     for string in strings.rest {
       // Further URLs, as named by Keepass2Android and KeePassXC.
       if string.key.hasPrefix("KP2A_URL"), !string.isProtected, !string.isEncrypted {

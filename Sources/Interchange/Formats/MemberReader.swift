@@ -32,6 +32,18 @@ struct MemberReader {
     return elements
   }
 
+  /// Removes the first member that is an object, and returns its name and value.
+  ///
+  /// - Parameter names: the members to leave out.
+  mutating func takeObject(except names: Set<String>) -> (name: String, value: SecretJSON)? {
+    let isOther = { (member: SecretJSON.Member) in
+      member.value.members != nil && !names.contains(member.name)
+    }
+    guard let index = members.firstIndex(where: isOther) else { return nil }
+    let member = members.remove(at: index)
+    return (member.name, member.value)
+  }
+
   /// Removes members that contain no information about an entry, such as ids that a program assigns.
   mutating func drop(_ names: String...) { members.removeAll { names.contains($0.name) } }
 

@@ -119,16 +119,18 @@ private struct NetrcWords {
     return try word()
   }
 
-  /// Skips the lines of a macro, which ends with an empty line.
+  /// Skips the lines of a macro, which ends with an empty line, even directly after its name.
+  ///
+  /// A line of white space ends it as well, as in curl: if the macro went on, the entries after it would disappear.
   mutating func skipMacro() {
-    var isEmpty = false
+    var isEmpty = true
     while let byte, byte != UInt8(ascii: "\n") { advance() }
     advance()
     while let byte {
       if byte == UInt8(ascii: "\n") {
         if isEmpty { return }
         isEmpty = true
-      } else if byte != UInt8(ascii: "\r") {
+      } else if byte > 0x20 {
         isEmpty = false
       }
       advance()

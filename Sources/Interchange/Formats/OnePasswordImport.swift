@@ -8,7 +8,8 @@ package import Secrets
 ///   note, that of an SSH key the private key.
 /// - Every other field of every section becomes a field with the label `Section.Field`; one for one-time passwords
 ///   becomes a seed. Files are encrypted up to the size limit of a secret, and larger ones are losses.
-/// - Archived entries are imported and marked; deleted ones are skipped. Passkeys are losses.
+/// - Archived entries are imported and marked; deleted ones are skipped. Passkeys are losses. The pictures of accounts and
+///   vaults are not imported, which is no loss.
 package struct OnePasswordImport {
   private let archive: ArchiveReader
   private var draft = ImportDraft()
@@ -53,7 +54,9 @@ package struct OnePasswordImport {
       throw .otherFormat(expected: "a 1PUX export of 1Password")
     }
     for account in accounts {
+      run.ignorePicture(of: account)
       for vault in account["vaults"]?.elements ?? [] {
+        run.ignorePicture(of: vault)
         let name = vault["attrs"]?["name"]?.text
         for item in vault["items"]?.elements ?? [] { run.read(item, vault: name) }
       }
@@ -65,6 +68,12 @@ package struct OnePasswordImport {
   private init(archive: ArchiveReader, showsUnknown: Bool) {
     self.archive = archive
     self.showsUnknown = showsUnknown
+  }
+
+  // A picture belongs to no entry.
+  private mutating func ignorePicture(of owner: SecretJSON) {
+    guard let name = Self.name(owner["attrs"]?["avatar"]?.text) else { return }
+    usedFiles.insert("files/\(name)")
   }
 
   private mutating func read(_ wrapped: SecretJSON, vault: SecretSlice?) {
@@ -100,9 +109,7 @@ package struct OnePasswordImport {
     reader.keepRest(in: &entry)
     if let file = wrapped["file"]?["path"]?.text { keep(path: file, &entry) }
     entry.finish(into: &draft)
-    if hasPasskey {
-      draft.lose(entry.source, .noPlace("a passkey can be used only in 1Password"), part: .column("passkey"))
-    }
+    draft.losePasskeys(hasPasskey ? 1 : 0, of: entry.source)
   }
 
   private func readOverview(_ overview: SecretJSON?, _ entry: inout ImportedEntry) {
@@ -180,7 +187,7 @@ package struct OnePasswordImport {
       let id = Self.name(field.text("id"))
       let name = Self.name(field.text("title")) ?? id ?? "field"
       let title = heading.map { "\($0).\(name)" } ?? name
-      let value = field.take("value") ?? .null
+      let value = Self.plain(field.take("value") ?? .null)
       for (index, member) in (value.members ?? []).enumerated() {
         readField(
           index == 0 ? title : "\(title).\(member.name)", id ?? "", kind: member.name, member.value, &entry)
@@ -202,6 +209,23 @@ package struct OnePasswordImport {
     reader.keepRest(in: &entry)
   }
 
+  // An e-mail address is an object with the address and its provider.
+  private static func plain(_ value: SecretJSON) -> SecretJSON {
+    guard case .object(let members) = value, let mail = value["email"]?.members else {
+      return value
+    }
+    var parts =
+      mail.filter { $0.name == "email_address" } + mail.filter { $0.name != "email_address" }
+    parts.removeAll { $0.value.isBlank && $0.name != "email_address" }
+    return .object(parts + members.filter { $0.name != "email" })
+  }
+
+  // The ids of fields that are the main secret of an entry without another one: of an API credential, an account of a
+  // mail server, a network, a wallet.
+  private static let secretIDs: Set<String> = [
+    "password", "credential", "pop_password", "wireless_password", "recoveryPhrase",
+  ]
+
   private mutating func readField(
     _ title: String, _ id: String, kind: String, _ value: SecretJSON, _ entry: inout ImportedEntry
   ) {
@@ -214,7 +238,7 @@ package struct OnePasswordImport {
     case ("totp", let seed?): entry.oneTimePassword(seed)
     case ("string", let name?) where id == "username" && entry.attributes[.account] == nil:
       entry.set(.account, name)
-    case ("concealed", let password?) where id == "password" && entry.secret.isEmpty:
+    case ("concealed", let password?) where Self.secretIDs.contains(id) && entry.secret.isEmpty:
       entry.secret = password
     case ("creditCardNumber", let number?) where entry.secret.isEmpty: entry.secret = number
     case (_, let text?):

@@ -7,6 +7,8 @@ package enum SourceFormat: String, CaseIterable, Sendable {
   case csv
   /// An unencrypted JSON export of Bitwarden.
   case bitwarden
+  /// A JSON export of Enpass.
+  case enpass
   /// An archive of 1Password.
   case onePassword = "1pux"
   /// An XML export of KeePass.
@@ -22,15 +24,21 @@ package enum SourceFormat: String, CaseIterable, Sendable {
   ///
   /// - Parameter bytes: the content of the file.
   /// - Returns: the format; nil if the content is not certain to be in one of the formats.
-  /// - Throws: `empty`; `json` for a file that begins like JSON and is damaged.
+  /// - Throws: `empty`; `json` for a file that begins like JSON and is damaged; `unsupported` for a known file that is not
+  ///   read.
   package static func detect(_ bytes: borrowing SecretBytes) throws(SourceError) -> SourceFormat? {
     guard !bytes.isEmpty else { throw .empty }
     switch unsafe bytes.withBytes({ unsafe beginning(of: $0) }) {
     case .json:
       let json = try SecretJSON(source: bytes)
       if json["format"]?.text?.isEqual(toText: "keytree") == true { return .keytree }
-      return json["encrypted"] != nil || json["items"]?.elements != nil ? .bitwarden : nil
+      if json["encrypted"]?.boolean == true, json["vaults"] == nil { return .bitwarden }
+      if json["vaults"]?.members != nil { throw .unsupported(.protonPass) }
+      if json["items"]?.elements == nil { return nil }
+      return BitwardenImport.isExport(json)
+        ? .bitwarden : EnpassImport.isExport(json) ? .enpass : nil
     case .format(let format): return format
+    case .unsupported(let file): throw .unsupported(file)
     case .other:
       // A file that cannot be read as a table, or whose columns are unknown, is not certain to be CSV.
       guard let header = try? CSVReader.header(of: bytes), (try? CSVDialect.detect(header)) != nil else {
@@ -43,6 +51,7 @@ package enum SourceFormat: String, CaseIterable, Sendable {
   private enum Beginning {
     case json
     case format(SourceFormat)
+    case unsupported(UnsupportedFile)
     case other
   }
 
@@ -50,14 +59,15 @@ package enum SourceFormat: String, CaseIterable, Sendable {
   private static let rootLimit = 4096
 
   private static func beginning(of file: UnsafeRawBufferPointer) -> Beginning {
-    if unsafe file.starts(with: [0x50, 0x4B, 0x03, 0x04]) {
-      return unsafe contains("export.data", file) ? .format(.onePassword) : .other
-    }
+    if let known = unsafe UnsupportedFile(content: file) { return .unsupported(known) }
+    if unsafe file.starts(with: UnsupportedFile.zipMark) { return .format(.onePassword) }
     let mark = unsafe file.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
     let start = unsafe file[mark...].firstIndex { $0 > 0x20 } ?? file.count
     let text = unsafe UnsafeRawBufferPointer(rebasing: file[start...])
     switch unsafe text.first {
-    case UInt8(ascii: "{"), UInt8(ascii: "["): return .json
+    case UInt8(ascii: "{") where unsafe SourceText.mayBeJSON(text),
+      UInt8(ascii: "[") where unsafe SourceText.mayBeJSON(text):
+      return .json
     case UInt8(ascii: "<"):
       let beginning = unsafe UnsafeRawBufferPointer(rebasing: text.prefix(rootLimit))
       return unsafe contains("<KeePassFile", beginning) ? .format(.keePass) : .other

@@ -26,7 +26,7 @@ enum ImportCommand: Command {
         "FILE|DIR", .text, completion: .file, help: "the file or the pass store, `-` for standard input")
     ],
     options: common,
-    subcommands: [pass, csv, bitwarden, onePassword, keePass, netrc, keychainDump, json],
+    subcommands: [pass, csv, bitwarden, enpass, onePassword, keePass, netrc, keychainDump, json],
     examples: [
       Example(
         "keytree import ~/.password-store --dry-run", "reports what would be imported, and changes nothing"),
@@ -47,6 +47,9 @@ enum ImportCommand: Command {
       keyring: keyring, group: group, isGroupGiven: givenGroup != nil, isDryRun: call.arguments.has(dryRun),
       acceptsLoss: call.arguments.has(acceptLoss), replaces: call.arguments.has(update),
       isVerbose: call.arguments.has(verbose), json: call.globals.json, console: call.console)
+    if source != "-", let known = UnsupportedFile(name: source) {
+      throw CommandError(SourceError.unsupported(known), file: source)
+    }
     let reading = isPassStore(source, call) ? try PassReading(path: source, host: host) : nil
     defer { call.explain(keyring.engineStatistics + (reading?.statistics ?? EngineStatistics())) }
     var draft =
@@ -82,6 +85,7 @@ enum ImportCommand: Command {
     let isText = given != nil && given != .onePassword
     let bytes = try read(source, limit: isText ? CSVReader.sizeLimit : ArchiveReader.sizeLimit, call)
     do {
+      if let known = UnsupportedFile(bytes) { throw SourceError.unsupported(known) }
       let found = if let given { given } else { try SourceFormat.detect(bytes) }
       guard let format = found else { throw unknownFormat(source, call) }
       if format == .onePassword, source == "-" { throw archiveFromInput(call) }
@@ -104,13 +108,30 @@ enum ImportCommand: Command {
     case .bitwarden: return try BitwardenImport.plan(bytes, showsUnknown: showsUnknown)
     case .onePassword: return try OnePasswordImport.plan(bytes, showsUnknown: showsUnknown)
     case .keePass: return try KeePassImport.plan(bytes, showsUnknown: showsUnknown)
-    case .csv:
-      let (draft, _, _) = try CSVImport.plan(bytes, mapping: mapping, showsUnknown: showsUnknown)
-      return draft
+    case .enpass: return try EnpassImport.plan(bytes, showsUnknown: showsUnknown)
+    case .csv: return try table(bytes, mapping, call)
     case .netrc: return try NetrcImport.plan(bytes)
     case .keychainDump: return try KeychainDumpImport.plan(bytes)
     case .keytree: return try KeytreeImport.plan(bytes)
     }
+  }
+
+  /// Plans a CSV file, in the encoding that the user has given.
+  private static func table(
+    _ bytes: consuming SecretBytes, _ mapping: CSVMapping, _ call: CommandCall
+  ) throws -> ImportDraft {
+    let showsUnknown = call.arguments.has(unknownAsAttributes)
+    if let given = call.arguments.text(encoding), let encoding = TextEncoding(rawValue: given) {
+      guard let text = encoding.decode(bytes) else { throw CSVError.notInEncoding(encoding) }
+      return try CSVImport.plan(text, mapping: mapping, showsUnknown: showsUnknown).draft
+    }
+    let draft = try CSVImport.plan(bytes, mapping: mapping, showsUnknown: showsUnknown).draft
+    if call.arguments.text(encoding) == nil, !bytes.isUTF8 {
+      call.console.say(
+        "The file is not UTF-8 and is imported byte for byte; `keytree import csv FILE --encoding windows-1252` "
+          + "converts it.")
+    }
+    return draft
   }
 
   private static func archiveFromInput(_ call: CommandCall) -> UsageError {

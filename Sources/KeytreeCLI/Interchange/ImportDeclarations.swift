@@ -1,5 +1,6 @@
 internal import Arguments
 internal import CommandSupport
+internal import Interchange
 
 // The formats of `keytree import`, each with its declaration.
 extension ImportCommand {
@@ -14,6 +15,11 @@ extension ImportCommand {
   static let map = OptionDeclaration(
     "map", .required(ValueDeclaration("COLUMN=NAME", .text)),
     help: "the meaning of a column: `secret`, `note`, `otp`, `url` or an attribute", isRepeatable: true)
+  static let encoding = OptionDeclaration(
+    "encoding",
+    .required(
+      ValueDeclaration("ENCODING", .choice(["utf-8"] + TextEncoding.allCases.map(\.rawValue)))),
+    help: "the encoding of the file, from which it is converted to UTF-8")
   static let unknownAsAttributes = OptionDeclaration(
     "unknown-as-attributes",
     help: "import unknown fields as custom attributes, which are public, instead of encrypted fields")
@@ -36,6 +42,8 @@ extension ImportCommand {
         + "kept, byte for byte, in the field `note`.",
       "`folder/host/name` becomes an internet password of that host, and so does `folder/host` with the account of its "
         + "`login:` line. Any other path becomes a generic password. The attribute `pass` keeps the path.",
+      "In a file with headers of gopass (`GOPASS-SECRET-1.0`), the header `Password` is the secret, and the other headers "
+        + "and the text are lines.",
       "Links are not followed: a link inside the store is kept as a second name. Files encrypted to other people's "
         + "keys, stray files and links that lead out of the store are reported as lost.",
     ],
@@ -55,10 +63,12 @@ extension ImportCommand {
         + "Bitwarden, 1Password, KeePassXC, KeePass 1, LastPass, Dashlane, NordPass or Proton Pass. Notes, one-time "
         + "passwords and unknown columns become fields of the login, not attributes, because attributes are public. "
         + "With `--unknown-as-attributes`, unknown columns become attributes.",
-      "The path of a URL is public, including a token in it. Fields are separated by commas, semicolons or tabs.",
+      "The path of a URL is public, including a token in it. Fields are separated by commas, semicolons or tabs. Rows "
+        + "that only name a folder are skipped; a row with another number of fields than the first one is reported as "
+        + "lost. A file that is not UTF-8 is imported byte for byte, unless `--encoding` converts it.",
     ],
     operands: [textFile],
-    options: [map, unknownAsAttributes],
+    options: [map, encoding, unknownAsAttributes],
     examples: [
       Example("keytree import csv passwords.csv", "imports the export of a browser"),
       Example(
@@ -69,11 +79,22 @@ extension ImportCommand {
   static let bitwarden = CommandDeclaration(
     name: "bitwarden", summary: "import an unencrypted JSON export of Bitwarden",
     details: [
-      "Imports logins, notes, cards, identities and SSH keys. Custom fields and older passwords are encrypted with "
+      "Imports entries of all types. Custom fields and older passwords are encrypted with "
         + "them. Items in the trash are skipped; passkeys are reported as lost. An encrypted export is refused."
     ],
     operands: [textFile], options: [unknownAsAttributes],
     examples: [Example("keytree import bitwarden vault.json --dry-run", "reports, and changes nothing")],
+    exitCodes: codes)
+  static let enpass = CommandDeclaration(
+    name: "enpass", summary: "import a JSON export of Enpass",
+    details: [
+      "Imports all entries with their fields, older values and attached files of up to 1 MiB. Items in the trash and "
+        + "deleted fields are skipped."
+    ],
+    operands: [textFile], options: [unknownAsAttributes],
+    examples: [
+      Example("keytree import enpass vault.json --dry-run", "reports, and changes nothing")
+    ],
     exitCodes: codes)
   static let onePassword = CommandDeclaration(
     name: "1pux", summary: "import a 1PUX export of 1Password",
@@ -90,7 +111,8 @@ extension ImportCommand {
     name: "keepass-xml", summary: "import an XML export of KeePass",
     details: [
       "Groups become the attribute `folder`. Additional strings, attached files and older versions are encrypted with "
-        + "the password. The recycle bin is skipped; files of more than 1 MiB are reported as lost. A document type "
+        + "the password. Seeds of KeePass, KeeOtp, KeeTrayTOTP and KeePassXC become the field `otp`. The recycle bin is "
+        + "skipped; passkeys and files of more than 1 MiB are reported as lost. A document type "
         + "declaration is refused, so the file cannot define entities."
     ],
     operands: [textFile], options: [unknownAsAttributes],
@@ -102,7 +124,7 @@ extension ImportCommand {
     name: "netrc", summary: "import a .netrc or .authinfo file",
     details: [
       "Each `machine` becomes an internet password; `default` becomes a generic password of the service `default`. "
-        + "`macdef` is reported as lost."
+        + "`macdef` is reported as lost; it ends at the first empty line."
     ],
     operands: [textFile],
     examples: [

@@ -54,11 +54,14 @@ struct ImportRun {
   }
 
   private func refusal(_ report: ImportReport) -> CommandError {
-    let lost = report.counts.lost
-    let entries = lost == 1 ? "1 entry" : "\(lost) entries"
+    let counts = report.counts
+    let entries = counts.lost == 1 ? "1 entry" : "\(counts.lost) entries"
+    let passkeys =
+      counts.passkeys == 0
+      ? "" : ", \(counts.passkeys) of them \(counts.passkeys == 1 ? "a passkey" : "passkeys")"
     return CommandError.other(
       .failure,
-      message: isDryRun ? "\(entries) would be lost" : "nothing was imported: \(entries) would be lost",
+      message: (isDryRun ? "" : "nothing was imported: ") + "\(entries) would be lost\(passkeys)",
       hint: "`--accept-loss` imports the rest")
   }
 

@@ -2,6 +2,7 @@ import Foundation
 import KeyringModel
 import Secrets
 import Testing
+
 @testable import Interchange
 @testable import KeytreeCLI
 
@@ -142,8 +143,8 @@ struct ImportFormatTests {
     let seeds = draft.items.filter { $0.part == .oneTimePassword }.map(\.secret.text)
     #expect(
       seeds == [
-        "otpauth://totp/Top?secret=MK310", "otpauth://totp/?secret=MK325ABCD&period=60&digits=8",
-        "otpauth://totp/?secret=MK328&algorithm=SHA256", "otpauth://totp/?secret=MK330&digits=8",
+        "otpauth://totp/Top?secret=MK310", "otpauth://totp/?secret=MK325ABC&period=60&digits=8",
+        "otpauth://totp/?secret=MK762&algorithm=SHA256", "otpauth://totp/?secret=MK772&digits=8",
       ])
     let history = try #require(draft.items.first { $0.part == .column("history") })
     #expect(
