@@ -22,7 +22,11 @@ package struct ExportReport: Sendable {
 
     /// The entry as one line for people. The caller escapes it for a terminal.
     package var line: String {
-      guard !losses.isEmpty else { return "\(path.text): exported" }
+      "\(path.text): \(losses.isEmpty ? "exported" : Self.words(for: losses))"
+    }
+
+    /// Returns the losses of an item for people.
+    package static func words(for losses: [ExportLoss]) -> String {
       let words = losses.map { loss in
         switch loss {
         case .item(let reason): "NOT exported: \(reason)"
@@ -30,12 +34,14 @@ package struct ExportReport: Sendable {
         case .secretChanged: "an import changes its secret"
         }
       }
-      return "\(path.text): \(words.joined(separator: "; "))"
+      return words.joined(separator: "; ")
     }
 
     /// The entry for programs.
     package var json: JSONValue {
-      var members = [JSONMember("path", .string(path.text)), JSONMember("outcome", .string(outcome))]
+      var members = [
+        JSONMember("path", .string(path.text)), JSONMember("outcome", .string(outcome)),
+      ]
       for loss in losses {
         switch loss {
         case .item(let reason): members.append(JSONMember("reason", .string(reason)))
@@ -57,6 +63,9 @@ package struct ExportReport: Sendable {
 
   /// The entries of all items.
   package var entries: [Entry]
+
+  /// Creates a report.
+  package init(entries: [Entry]) { self.entries = entries }
 
   /// The number of items that are not complete.
   package var lossCount: Int { entries.count { !$0.losses.isEmpty } }

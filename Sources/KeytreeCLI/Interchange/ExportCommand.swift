@@ -18,6 +18,8 @@ enum ExportCommand: Command {
     "dry-run", help: "only report what would be lost; nothing is decrypted or written")
   static let acceptLoss = OptionDeclaration(
     "accept-loss", help: "export even if some data is lost")
+  static let verbose = OptionDeclaration(
+    "verbose", short: "v", help: "list each item that loses data, instead of their number")
   static let csvFormat = format(["chrome", "bitwarden"])
   static let jsonFormat = format(["keytree", "bitwarden"])
 
@@ -32,7 +34,10 @@ enum ExportCommand: Command {
     "TEXT", .bytes, count: .optional, help: "export only items with this text in any attribute")
   private static let file = OperandDeclaration("FILE", .text, completion: .file, help: "the file to create")
   private static let options =
-    [plaintext, recipient, dryRun, acceptLoss, ItemSearch.ignoreCase, ItemSearch.caseSensitive]
+    [
+      plaintext, recipient, dryRun, acceptLoss, verbose, ItemSearch.ignoreCase,
+      ItemSearch.caseSensitive,
+    ]
     + AttributeOptions.all
   private static let codes: [Int32] = [1, 2, 3, 4, 5, 7, 8, 9, 10].filter { $0 > 2 }
 
@@ -83,6 +88,18 @@ enum ExportCommand: Command {
     ],
     exitCodes: codes)
 
+  static let bitwarden = CommandDeclaration(
+    name: "bitwarden", summary: "create a JSON file for Bitwarden",
+    details: [
+      "The same as `export json --format bitwarden`. Encrypted fields become hidden fields, attributes become text fields."
+    ],
+    operands: [file, text], options: options,
+    examples: [
+      Example(
+        "keytree export bitwarden out.json --plaintext", "creates a file that Bitwarden can import")
+    ],
+    exitCodes: codes)
+
   static let declaration = CommandDeclaration(
     name: "export", summary: "export secrets for other programs",
     details: [
@@ -92,7 +109,7 @@ enum ExportCommand: Command {
         + "of attributes are reported before anything is decrypted; a secret that the format cannot contain, such as "
         + "one that is not text, is found afterwards. Ids and times do not count as lost data.",
     ],
-    subcommands: [pass, csv, json])
+    subcommands: [pass, csv, json, bitwarden])
 
   static func run(_ call: CommandCall) throws -> ExitCode {
     guard let target = call.arguments.operand(0)?.text, !target.isEmpty else {
@@ -125,7 +142,8 @@ enum ExportCommand: Command {
     }
     let run = ExportRun(
       call: call, keyring: keyring, target: target, sealer: sealer, format: format(of: call),
-      isDryRun: call.arguments.has(dryRun), acceptsLoss: call.arguments.has(acceptLoss))
+      isDryRun: call.arguments.has(dryRun), acceptsLoss: call.arguments.has(acceptLoss),
+      isVerbose: call.arguments.has(verbose))
     try run(found.logins.flatMap(\.records))
     return .done
   }
@@ -134,6 +152,7 @@ enum ExportCommand: Command {
   private static func format(of call: CommandCall) -> (any ExportFile)? {
     switch (call.path.last?.name, call.arguments.text(csvFormat)) {
     case (pass.name, _): nil
+    case (bitwarden.name, _): BitwardenExport()
     case (csv.name, "bitwarden"): BitwardenCSVExport()
     case (csv.name, _): ChromeExport()
     case (_, "bitwarden"): BitwardenExport()

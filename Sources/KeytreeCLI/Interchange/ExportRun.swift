@@ -19,6 +19,8 @@ struct ExportRun {
   let format: (any ExportFile)?
   let isDryRun: Bool
   let acceptsLoss: Bool
+  /// True if each item that loses data has its own line in the report.
+  let isVerbose: Bool
 
   /// Runs the export.
   ///
@@ -29,14 +31,14 @@ struct ExportRun {
     let foreseen = forecast.report(report(of: entries(of: forecast.entries.flatMap(\.items))))
     if isDryRun || (foreseen.lossCount > 0 && !acceptsLoss) {
       show(foreseen, isDone: false)
-      try requireAcceptance(of: foreseen)
+      try requireAcceptance(of: foreseen, keeping: formatsWithoutLoss(forecast))
       call.console.say("Nothing was decrypted or written.")
       return
     }
     var shown: Set<ExportReport.Entry> = []
     if !call.globals.json {
       shown = Set(foreseen.entries.filter { !$0.losses.isEmpty })
-      show(foreseen.entries)
+      showLosses(of: foreseen.entries)
     }
     let entries = self.entries(of: try items(records))
     if let format {
@@ -133,26 +135,52 @@ struct ExportRun {
       console.print(json: report.summaryJSON(isApplied: isDone))
       return
     }
-    show(report.entries.filter { !shown.contains($0) })
+    showLosses(of: report.entries.filter { !shown.contains($0) })
     console.print((isDone ? "" : "plan: ") + report.summary)
   }
 
-  private func show(_ entries: [ExportReport.Entry]) {
-    for entry in entries where !entry.losses.isEmpty {
-      call.console.print(call.console.escaping.show(entry.line))
+  private func showLosses(of entries: [ExportReport.Entry]) {
+    let report = ExportReport(entries: entries)
+    for line in report.lossLines(all: isVerbose) {
+      call.console.print(call.console.escaping.show(line))
     }
+    if !isVerbose, report.hasGroups { call.console.say("`--verbose` lists each of these items.") }
+  }
+
+  /// Returns the commands for the formats of other programs that would lose nothing, as far as attributes show that.
+  private func formatsWithoutLoss(_ forecast: ExportForecast) -> [String] {
+    func isComplete(_ format: some ExportFile) -> Bool {
+      let prepared = PreparedExport(forecast.entries, as: format)
+      return prepared.report.lossCount == 0
+    }
+    var commands: [String] = []
+    if !(format is BitwardenExport), isComplete(BitwardenExport()) {
+      commands.append("export bitwarden")
+    }
+    if !(format is BitwardenCSVExport), isComplete(BitwardenCSVExport()) {
+      commands.append("export csv --format bitwarden")
+    }
+    return commands
   }
 
   /// Fails if data would be lost and losses were not accepted, after a report.
   ///
+  /// - Parameters:
+  ///   - report: the report.
+  ///   - commands: the commands for other formats that lose nothing; computed only for a failure.
   /// - Throws: `other`.
-  private func requireAcceptance(of report: ExportReport) throws {
+  private func requireAcceptance(
+    of report: ExportReport, keeping commands: @autoclosure () -> [String] = []
+  ) throws {
     guard report.lossCount > 0, !acceptsLoss else { return }
     let count = report.lossCount == 1 ? "1 item" : "\(report.lossCount) items"
+    let others = commands().map { "`\($0)`" }.joined(separator: " or ")
+    let alternative = others.isEmpty ? "" : ", nor does \(others) if all secrets are text"
     throw CommandError.other(
       .failure,
       message: isDryRun ? "\(count) would lose data" : "nothing was exported: \(count) would lose data",
-      hint: "`--accept-loss` exports the items anyway; `export json --format keytree` loses nothing")
+      hint: "`--accept-loss` exports the items anyway; `export json --format keytree` loses nothing"
+        + alternative)
   }
 
   /// Fails like `requireAcceptance(of:)` if losses were found only after decryption.

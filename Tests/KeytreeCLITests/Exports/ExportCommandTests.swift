@@ -6,6 +6,7 @@ import OpenPGP
 import Secrets
 import TestSupport
 import Testing
+
 @testable import Interchange
 @testable import KeytreeCLI
 
@@ -231,5 +232,50 @@ struct ExportCommandTests {
     let result = world.run("export", "csv", path, "--plaintext")
     #expect(result.code == .failure && result.text.contains("NOT exported: its secret is not UTF-8 text"))
     #expect(!FileManager.default.fileExists(atPath: "\(world.folder.path)/out"))
+  }
+
+  @Test(
+    "exports keep the seeds of Steam codes",
+    arguments: ["steam://JBSWY3DPEHPK3PXP", "otpauth://totp/Steam:x?secret=JBSWY3DPEHPK3PXP"])
+  func steam(seed: String) throws {
+    let first = try CommandFixture.withoutGnuPG()
+    #expect(first.run("add", "a.example/zoe", input: Array("pw".utf8)).code == .done)
+    #expect(
+      first.run("otp", "add", "a.example/zoe", input: Array(seed.utf8)).code == .done
+    )
+    let code = first.run("otp", "a.example/zoe").text
+    #expect(code.trimmingCharacters(in: .newlines).count == 5)
+    for format in [["bitwarden"], ["csv", "--format", "bitwarden"], ["json"]] as [[Word]] {
+      let path = Word("\(first.folder.path)/\(format.map(\.approximateText).joined())")
+      let export = first.run(["export"] + format + [path, "--plaintext", "--accept-loss"])
+      #expect(export.code == .done, "\(export.diagnosticsText)")
+      let second = try CommandFixture.withoutGnuPG()
+      #expect(second.run("import", path).code == .done)
+      #expect(second.run("get", "a.example/zoe", "--field", "otp").text == seed)
+    }
+  }
+
+  @Test(
+    "a loss that many items have in common is one line, and the error names the formats that lose nothing"
+  )
+  func grouped() throws {
+    let world = try CommandFixture.withoutGnuPG()
+    let rows = (0..<13).map {
+      "A,https://a.example,user\($0),s\($0),otpauth://totp/x?secret=GEZDGNBV\n"
+    }
+    let file = Array(("name,url,username,password,otp\n" + rows.joined()).utf8)
+    #expect(world.run("import", "-", input: file).code == .done)
+    let path = Word("\(world.folder.path)/out.csv")
+    let short = world.run("export", "csv", path, "--plaintext")
+    #expect(short.code == .failure)
+    #expect(
+      short.text
+        == "13 one-time passwords: NOT exported: browsers cannot store one-time passwords\n"
+        + "plan: 13 exported, 13 NOT exported\n")
+    #expect(short.diagnosticsText.contains("`export bitwarden`"), "\(short.diagnosticsText)")
+    #expect(short.diagnosticsText.contains("`--verbose` lists each of these items."))
+    let long = world.run("export", "csv", path, "--plaintext", "--verbose")
+    #expect(long.text.split(separator: "\n").count == 14)
+    #expect(!long.diagnosticsText.contains("--verbose"))
   }
 }
