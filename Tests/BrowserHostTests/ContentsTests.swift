@@ -56,12 +56,13 @@ struct ContentsTests {
   }
 
   @Test(
-    "a seed is sent if its codes depend on the time",
+    "a seed is sent if its codes are digits that depend on the time",
     arguments: [
       ("otpauth://totp/x?secret=JBSWY3DPEHPK3PXP", "\notpauth://totp/x?secret=JBSWY3DPEHPK3PXP"),
       (" otpauth://totp/x?secret=JBSWY3DPEHPK3PXP\n", "\notpauth://totp/x?secret=JBSWY3DPEHPK3PXP"),
       ("JBSWY3DPEHPK3PXP", "\notp: JBSWY3DPEHPK3PXP"),
       ("otpauth://hotp/x?secret=JBSWY3DPEHPK3PXP&counter=1", ""),
+      ("steam://JBSWY3DPEHPK3PXP", ""), ("otpauth://totp/Steam:x?secret=JBSWY3DPEHPK3PXP", ""),
       ("not a seed!", ""), ("JBSWY3DP\nEHPK3PXP", ""),
     ])
   func seeds(seed: String, line: String) throws {
