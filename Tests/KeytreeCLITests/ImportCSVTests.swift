@@ -148,7 +148,7 @@ struct ImportCSVTests {
     let (draft, _, _) = try CSVImport.plan(ImportFixtures.csv("latin-1.csv"))
     #expect(draft.items[0].attributes[.account] == .bytes([0x4A, 0xFC, 0x72, 0x67, 0x65, 0x6E]))
     #expect(draft.items[0].secret.publicBytes() == [0x67, 0x72, 0xFC, 0xDF, 0x65])
-    #expect(draft.items[0].remarks == [.notUTF8("account")])
+    #expect(draft.items[0].remarks == [.notUTF8("the secret"), .notUTF8("account")])
     #expect(draft.items[1].attributes[.account] == draft.items[0].attributes[.account])
     #expect(draft.items[1].field == "note" && draft.items[1].remarks == [])
   }

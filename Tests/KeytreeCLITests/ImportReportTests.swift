@@ -57,7 +57,7 @@ struct ImportReportTests {
         + #""path":"internet-password/github.com/alice+https","row":3,"sameAs":"row 2"}"#)
     #expect(
       String(decoding: report.summaryJSON(isApplied: false).canonicalBytes, as: UTF8.self)
-        == #"{"added":5,"alreadyThere":0,"applied":false,"beside":1,"completed":0,"different":0,"duplicates":1,"joined":1,"lost":0,"otherGroup":0,"replaced":0,"skipped":0}"#
+        == #"{"added":5,"alreadyThere":0,"applied":false,"beside":1,"completed":0,"different":0,"duplicates":1,"joined":1,"lost":0,"otherGroup":0,"passkeys":0,"replaced":0,"skipped":0}"#
     )
   }
 

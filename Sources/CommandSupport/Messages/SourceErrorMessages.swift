@@ -60,7 +60,7 @@ extension CommandError {
     case .tooLarge(let limit): reason = "it is larger than \(limit >> 20) MiB"
     case .notUTF8:
       reason = "it is not text in UTF-8"
-      hint = "export it again as UTF-8"
+      hint = "export it again as UTF-8; `import csv FILE --encoding ENCODING` converts a CSV file"
     case .encrypted:
       reason = "it is encrypted by the program that wrote it"
       hint = "export it again without a password, import it, and remove the file"

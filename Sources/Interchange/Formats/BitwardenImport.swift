@@ -37,10 +37,10 @@ package enum BitwardenImport {
   }
 
   /// Returns true for a document that has what an export always has: it says if it is encrypted, or its entries have
-  /// numbers for their types. Other programs also write a member `items`.
+  /// names and numbers for their types. Other programs also write a member `items`.
   static func isExport(_ json: SecretJSON) -> Bool {
     json["encrypted"]?.boolean != nil
-      || json["items"]?.elements?.contains { $0["type"]?.integer != nil } == true
+      || json["items"]?.elements?.contains { $0["type"]?.integer != nil && $0["name"] != nil } == true
   }
 
   /// The names of folders and collections by their ids.

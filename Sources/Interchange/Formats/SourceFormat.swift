@@ -24,8 +24,8 @@ package enum SourceFormat: String, CaseIterable, Sendable {
   ///
   /// - Parameter bytes: the content of the file.
   /// - Returns: the format; nil if the content is not certain to be in one of the formats.
-  /// - Throws: `empty`; `json` for a file that begins like JSON and is damaged; `unsupported` for a known file that is not
-  ///   read.
+  /// - Throws: `empty`; `json` for a file that begins like JSON and is damaged; `notUTF8` for text in UTF-16; `unsupported`
+  ///   for a known file that is not read.
   package static func detect(_ bytes: borrowing SecretBytes) throws(SourceError) -> SourceFormat? {
     guard !bytes.isEmpty else { throw .empty }
     switch unsafe bytes.withBytes({ unsafe beginning(of: $0) }) {
@@ -40,6 +40,7 @@ package enum SourceFormat: String, CaseIterable, Sendable {
     case .format(let format): return format
     case .unsupported(let file): throw .unsupported(file)
     case .other:
+      if unsafe bytes.withBytes({ unsafe SourceText.isUTF16($0) }) { throw .notUTF8 }
       // A file that cannot be read as a table, or whose columns are unknown, is not certain to be CSV.
       guard let header = try? CSVReader.header(of: bytes), (try? CSVDialect.detect(header)) != nil else {
         return nil

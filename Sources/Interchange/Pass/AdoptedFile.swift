@@ -48,9 +48,9 @@ package enum AdoptedFile {
     package let fields: [(name: String, secret: SecretSlice)]
   }
 
-  /// Reads the changed file of a login whose secret is one line.
+  /// Reads the changed file of a login whose secret is one line, or a file with headers of gopass.
   ///
-  /// The first line is the secret, an `otpauth://` line the field `otp`, and the other lines the field `note`. Lines that
+  /// The first line or the header `Password` is the secret, an `otpauth://` line the field `otp`, and the other lines the field `note`. Lines that
   /// repeat the account or the address of the login are left out.
   ///
   /// - Parameters:
@@ -76,6 +76,13 @@ package enum AdoptedFile {
     var fields = lines.furtherSeeds.prefix(1).map { (name: FieldName.oneTimePassword, secret: $0) }
     if note.count > 0 { fields.append((FieldName.note, SecretSlice(note))) }
     return ChangedLogin(secret: lines.first, fields: fields)
+  }
+
+  /// Returns true if a content has headers of gopass.
+  ///
+  /// - Parameter plaintext: The decrypted content.
+  package static func hasHeaders(_ plaintext: borrowing SecretBytes) -> Bool {
+    PassLines(SecretSlice(plaintext.copy())).hasHeaders
   }
 
   /// Returns true if a content has one line, with or without a line end, or no header of gopass but the password.

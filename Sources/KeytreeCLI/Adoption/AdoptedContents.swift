@@ -135,12 +135,14 @@ struct AdoptedContents {
 
   // MARK: Changed files
 
-  /// Plans the content of the changed file of an item. If the stored secret is one line, further lines of the new
-  /// content are fields. Otherwise everything is the secret.
+  /// Plans the content of the changed file of an item. If the stored secret is one line, or the new content has headers
+  /// of gopass, its further lines are fields. Otherwise everything is the secret.
   private func change(
     of item: ItemRecord, _ entry: ForeignFileEntry, _ plaintext: borrowing SecretBytes
   ) throws -> Adoption.Content {
-    guard item.field == nil, try hasOneLine(entry) else { return .secret(AdoptedFile.secret(plaintext)) }
+    guard item.field == nil, try AdoptedFile.hasHeaders(plaintext) || hasOneLine(entry) else {
+      return .secret(AdoptedFile.secret(plaintext))
+    }
     let content = AdoptedFile.changedLogin(
       plaintext, account: item.attributes[.account]?.contentBytes, url: item.attributes["url"]?.contentBytes)
     if content.fields.isEmpty { return .secret(content.secret) }

@@ -126,7 +126,7 @@ enum ImportCommand: Command {
       return try CSVImport.plan(text, mapping: mapping, showsUnknown: showsUnknown).draft
     }
     let draft = try CSVImport.plan(bytes, mapping: mapping, showsUnknown: showsUnknown).draft
-    if call.arguments.text(encoding) == nil, !bytes.isUTF8 {
+    if !bytes.isUTF8 {
       call.console.say(
         "The file is not UTF-8 and is imported byte for byte; `keytree import csv FILE --encoding windows-1252` "
           + "converts it.")

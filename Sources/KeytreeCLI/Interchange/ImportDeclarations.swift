@@ -18,8 +18,9 @@ extension ImportCommand {
   static let encoding = OptionDeclaration(
     "encoding",
     .required(
-      ValueDeclaration("ENCODING", .choice(["utf-8"] + TextEncoding.allCases.map(\.rawValue)))),
-    help: "the encoding of the file, from which it is converted to UTF-8")
+      ValueDeclaration("ENCODING", .choice(TextEncoding.allCases.map(\.rawValue)))),
+    help:
+      "convert the file from this encoding: \(TextEncoding.allCases.map(\.rawValue).joined(separator: ", "))")
   static let unknownAsAttributes = OptionDeclaration(
     "unknown-as-attributes",
     help: "import unknown fields as custom attributes, which are public, instead of encrypted fields")
@@ -60,8 +61,8 @@ extension ImportCommand {
     name: "csv", summary: "import a CSV file",
     details: [
       "The first row identifies the program that wrote the file: Chrome, Edge, Brave, Firefox, Apple Passwords, "
-        + "Bitwarden, 1Password, KeePassXC, KeePass 1, LastPass, Dashlane, NordPass or Proton Pass. Notes, one-time "
-        + "passwords and unknown columns become fields of the login, not attributes, because attributes are public. "
+        + "Bitwarden, 1Password, KeePassXC, KeePass 1, LastPass, Dashlane, NordPass, Proton Pass or Buttercup. Notes, "
+        + "one-time passwords and unknown columns become fields of the login, not attributes, because attributes are public. "
         + "With `--unknown-as-attributes`, unknown columns become attributes.",
       "The path of a URL is public, including a token in it. Fields are separated by commas, semicolons or tabs. Rows "
         + "that only name a folder are skipped; a row with another number of fields than the first one is reported as "

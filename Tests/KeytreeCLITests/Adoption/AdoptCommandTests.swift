@@ -95,6 +95,31 @@ import Testing
     #expect(world.run("check", "--decrypt").code == .done)
   }
 
+  @Test func `a file with headers of gopass becomes a login whose secret is the password`() throws {
+    try put(
+      "items/web/a.example.gpg",
+      "GOPASS-SECRET-1.0\nColour: red\nPassword: pw-1\nUsername: zoe\n\nmore\nPassword: no\n")
+    let result = world.run("adopt", "web/a.example", "--yes")
+    #expect(result.code == .done, "\(result.diagnosticsText)")
+    #expect(secret("a.example/zoe") == "pw-1")
+    #expect(secret("a.example/zoe", "--field", "note") == "Colour: red\n\nmore\nPassword: no\n")
+    #expect(world.run("adopt").code == .done)
+  }
+
+  @Test func `the name of the format of gopass never becomes the secret of a changed file`() throws {
+    _ = world.run("add", "a.example/me", input: Array("old".utf8))
+    for (content, secret) in [
+      ("GOPASS-SECRET-1.0\nPassword: pw-1\n", "pw-1"),
+      ("GOPASS-SECRET-1.0\nPassword: pw-2\nUsername: me\n\nmore\n", "pw-2"),
+    ] {
+      try put(Self.itemFile, content)
+      let result = world.run("adopt", "a.example/me", "--yes")
+      #expect(result.code == .done, "\(result.diagnosticsText)")
+      #expect(self.secret("a.example/me") == secret)
+    }
+    #expect(secret("a.example/me", "--field", "note") == "more\n")
+  }
+
   /// Paths below `items`, and the names of the items that they become.
   static let places: [(path: String, name: String)] = [
     ("github.com/alice", "internet:github.com/alice"),

@@ -67,7 +67,8 @@ struct ImportSampleTests {
       "a file in Latin-1 is imported byte for byte, and the messages say so",
       Array("name,url,username,password\nA,https://a.example,zoe,p".utf8) + [0xE9]
         + Array("1\n".utf8),
-      told: ["the secret is not UTF-8", "`--encoding"], .items(["a.example/zoe secret: p\u{FFFD}1"])
+      told: ["the secret is not UTF-8", "--encoding windows-1252`"],
+      .items(["a.example/zoe secret: p\u{FFFD}1"])
     ),
     ImportSample(
       "`--encoding latin1` converts a file",
@@ -80,6 +81,10 @@ struct ImportSampleTests {
       Array("name,url,username,password\nA,https://a.example,zoe,p".utf8) + [0x80]
         + Array("1\n".utf8),
       options: ["csv", "--encoding", "windows-1252"], .items(["a.example/zoe secret: p€1"])),
+    ImportSample(
+      "a file in UTF-16 is refused, and the messages say how to convert it",
+      [0xFF, 0xFE] + "name,url,username,password\r\n".utf16.flatMap { [UInt8($0), 0] }, options: [],
+      .refusal(["it is not text in UTF-8", "--encoding"])),
     ImportSample(
       "`--encoding utf-16` converts a file with characters outside the basic plane",
       [0xFF, 0xFE]
@@ -118,6 +123,11 @@ struct ImportSampleTests {
     ImportSample(
       "an unknown JSON document with `items` is refused",
       Array(#"{"items":[{"name":"a","password":"pw-1"},{"name":"b","password":"pw-2"}]}"#.utf8),
+      .refusal(["cannot detect the format"])),
+    ImportSample(
+      "an unknown JSON document whose `items` have numbers for their types is refused",
+      Array(
+        #"{"items":[{"type":7,"title":"a","password":"pw-1"},{"type":3,"title":"b","secret":"pw-2"}]}"#.utf8),
       .refusal(["cannot detect the format"])),
     ImportSample(
       "an unknown JSON document is not read as Bitwarden's even if the user says so",
