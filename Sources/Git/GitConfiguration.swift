@@ -97,9 +97,19 @@ package struct GitConfiguration {
     return urls.map { RemoteAddress(rewritten($0, "insteadof") ?? $0) }
   }
 
+  /// Returns true if a push to a remote would replace all of its references (git-config(1), `remote.NAME.mirror`).
+  package func isMirror(_ name: String) -> Bool {
+    guard let value = settings.last(where: { isSetting($0, "mirror", of: name) })?.value else { return false }
+    // A value that is not a Boolean is an error of git, which it reports itself.
+    return !["false", "no", "off", "0"].contains(value.lowercased())
+  }
+
+  private func isSetting(_ setting: Setting, _ name: String, of remote: String) -> Bool {
+    setting.subsection(of: "remote", name)?.utf8.elementsEqual(remote.utf8) ?? false
+  }
+
   private func values(of remote: String, _ name: String) -> [String] {
-    settings.filter { $0.subsection(of: "remote", name)?.utf8.elementsEqual(remote.utf8) ?? false }
-      .map(\.value).filter { !$0.isEmpty }
+    settings.filter { isSetting($0, name, of: remote) }.map(\.value).filter { !$0.isEmpty }
   }
 
   /// Returns an address with the longest matching prefix replaced; nil if none matches.

@@ -14,6 +14,19 @@ extension Git {
     }
   }
 
+  /// Returns true if a text can be the name of a reference (git-check-ref-format(1)).
+  ///
+  /// - Throws: The errors of `run`.
+  package func isReference(_ name: String) throws -> Bool {
+    let arguments = ["check-ref-format", name]
+    let outcome = try outcome(of: arguments)
+    switch outcome.ending {
+    case .exited(status: 0): return true
+    case .exited(status: 1): return false
+    default: throw failure(arguments, outcome)
+    }
+  }
+
   /// Returns the full name of the commit that a name refers to; nil if there is none.
   ///
   /// - Throws: The errors of `run`.

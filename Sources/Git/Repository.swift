@@ -231,7 +231,7 @@ package struct Repository: Sendable {
     return folder
   }
 
-  private static func absolute(_ path: String, from folder: String) -> String {
+  static func absolute(_ path: String, from folder: String) -> String {
     path.utf8.first == UInt8(ascii: "/") ? path : "\(folder)/\(path)"
   }
 

@@ -26,7 +26,7 @@ extension Repository {
     // The configuration of one work tree is only used with `extensions.worktreeConfig`, and Keytree does not need it.
     let files = ["config.worktree"].filter { exists("\(gitFolder)/\($0)") } + oldRemotes(in: commonFolder)
     guard files.isEmpty else { throw GitError.unsafeFiles(paths: files.map { ".git/\($0)" }) }
-    let found = try refusedSettings(of: commonFolder, isRemote: false, git)
+    let found = try refusedSettings(of: commonFolder, workTree: top, git)
     guard found.isEmpty else { throw GitError.unsafeConfiguration(keys: found) }
   }
 
@@ -56,7 +56,7 @@ extension Repository {
         if found.isEmpty {
           found = linkingFiles.filter { exists("\(real)/\($0)") } + oldRemotes(in: real)
           if !allowsHooks { found += activeHooks(in: real) }
-          found += try refusedSettings(of: real, isRemote: true, git)
+          found += try refusedSettings(of: real, workTree: nil, git)
         }
       } else if !isBundle(real) {
         found = ["gitdir"]
@@ -100,10 +100,20 @@ extension Repository {
   }
 
   /// Returns the names of the settings in a repository's configuration that are not accepted.
-  private static func refusedSettings(of repository: String, isRemote: Bool, _ git: Git) throws -> [String] {
+  ///
+  /// - Parameters:
+  ///   - repository: The folder of the repository.
+  ///   - workTree: The top of the work tree that contains the store; nil for a remote repository.
+  private static func refusedSettings(
+    of repository: String, workTree: String?, _ git: Git
+  ) throws -> [String] {
     guard exists("\(repository)/config") else { return [] }
-    let found = try settings(in: "\(repository)/config", git).filter {
-      !RepositoryConfiguration.accepts($0.key, $0.value, isRemote: isRemote)
+    let found = try settings(in: "\(repository)/config", git).filter { key, value in
+      // Git sets it in the repository of a submodule. Another folder would be that of other files.
+      if key == "core.worktree", let workTree {
+        return RealPath.of(absolute(value, from: repository)) != workTree
+      }
+      return !RepositoryConfiguration.accepts(key, value, isRemote: workTree == nil)
     }
     return Set(found.map(\.key)).sorted()
   }

@@ -182,7 +182,7 @@ import Testing
     let hub = "\(world.store.folder.path)/empty.git"
     try world.git(["init", "-q", "--bare", hub])
     try world.git(["branch", "-q", "-m", "keys"])
-    #expect(throws: SyncError.noRemote(among: [])) { try sync(world, world.path) }
+    #expect(throws: SyncError.noRemote(branch: "keys", among: [])) { try sync(world, world.path) }
     try world.git(["remote", "add", "origin", hub])
     #expect(try sync(world, world.path).sent == 1)
     #expect(try sync(world, world.path) == Synchronization.Report())

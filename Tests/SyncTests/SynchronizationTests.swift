@@ -118,13 +118,29 @@ import Testing
     try clones.add(0, "a.example", "me", "first")
     try clones.add(1, "a.example", "me", "second")
     try clones.sync(0)
-    #expect(try clones.sync(1).newCopies == 1)
-    try clones.sync(0)
+    let merged = try clones.sync(1)
+    #expect(merged.newCopies == 1 && merged.deletions.isEmpty)
+    let received = try clones.sync(0)
+    // The item of this clone is now the conflict copy, and the other one has its name.
+    #expect(received.copies == merged.copies && received.deletions.isEmpty)
     try clones.expectEqual()
     let keyring = try clones.open(0)
     #expect(try keyring.text(of: clones.item(0, "a.example")) == "second")
     #expect(try keyring.conflictCopies().map { try keyring.text(of: $0) } == ["first"])
     try clones.expectSound(0)
+  }
+
+  @Test func `an item that was deleted and added again is reported as replaced`() throws {
+    let clones = try SyncClones()
+    let items = [try clones.add(0, "a.example", "me", "old"), try clones.add(0, "b.example", "me")]
+    try clones.sync(0)
+    try clones.sync(1)
+    try clones.open(0).delete(items)
+    try clones.add(0, "a.example", "me", "new")
+    try clones.sync(0)
+    let deletions = try clones.sync(1).deletions
+    #expect(deletions.map(\.record) == items && deletions.map(\.isReplaced) == [true, false])
+    #expect(try clones.open(1).text(of: clones.item(1, "a.example")) == "new")
   }
 
   @Test(arguments: [true, false])
@@ -201,7 +217,7 @@ import Testing
     for name in ["one", "two"] { _ = try clones.git(0, "remote", "add", name, clones.hub) }
     try clones.sync(0)
     _ = try clones.git(0, "remote", "remove", "origin")
-    #expect(throws: SyncError.noRemote(among: ["one", "two"])) { try clones.sync(0) }
+    #expect(throws: SyncError.noRemote(branch: "main", among: ["one", "two"])) { try clones.sync(0) }
   }
 
   @Test func `a deleted item stays deleted after branches have crossed`() throws {

@@ -132,7 +132,7 @@ extension ErrorReport {
             + Self.series(branches)
           : "nothing was cloned: \(url) has no default branch; its branches are \(Self.series(branches))",
         hint: "choose one with `keytree clone --branch NAME`")
-    case .noRemote(let names):
+    case .noRemote(let branch, let names):
       self.init(
         .gitFailed,
         names.isEmpty
@@ -140,7 +140,8 @@ extension ErrorReport {
           : "the branch has no upstream among the configured remotes: \(Self.list(names))",
         hint: names.isEmpty
           ? "`keytree git remote add origin URL` adds one"
-          : "choose one with `keytree git branch --set-upstream-to NAME/BRANCH`, or rename one to `origin`")
+          : "choose one with `keytree git config \("branch.\(branch).remote".shellWord) NAME`, and run "
+            + "`keytree sync` again")
     case .noCommit:
       self.init(.gitFailed, "the branch has no commit", hint: "`keytree doctor` checks the repository")
     case .rewritten(let seen, let now):
@@ -148,7 +149,10 @@ extension ErrorReport {
         .gitFailed,
         "the branch on the remote has lost commits: it was at \(seen) and "
           + (now.map { "is now at \($0)" } ?? "no longer exists"),
-        hint: "ask who did that and why; `keytree sync --accept-rewritten` merges the current state")
+        hint: "ask who did that and why; "
+          + (now == nil
+            ? "`keytree git ls-remote` lists the branches, and `keytree sync --accept-rewritten` creates this one again"
+            : "`keytree sync --accept-rewritten` merges the current state"))
     case .foreignPolicy:
       self.init(
         .policyNotTrusted, "nothing was merged: the policy on the remote belongs to another keyring",

@@ -59,7 +59,7 @@ struct RemoteReception {
     // The folder of the store does not have the policy and its key files yet.
     let keyring = try Keyring.open(accepted: step, in: try call.store.folder(), host: try call.host())
     do {
-      tell(try synchronize(keyring, repository))
+      try tell(try synchronize(keyring, repository))
     } catch let error where error is GitError || error is SyncError {
       let report = ErrorReport(describing: error)
       call.console.complain(
@@ -76,7 +76,7 @@ struct RemoteReception {
   func receiveUnaccepted() throws -> PolicyStep? {
     guard let repository = try repository() else { return nil }
     do {
-      tell(try synchronize(try unacceptedKeyring(), repository))
+      try tell(try synchronize(try unacceptedKeyring(), repository))
       return nil
     } catch KeyringError.policyNotTrusted(.notPinned) {
       return try fetchedPolicy()
@@ -106,7 +106,7 @@ struct RemoteReception {
       result = try synchronize(try unacceptedKeyring(), repository)
     }
     if result == Synchronization.Report() { return }
-    tell(result)
+    try tell(result)
     do {
       // Accepts and reports a received policy that follows the accepted one.
       _ = try call.openKeyring()
@@ -137,10 +137,11 @@ struct RemoteReception {
     ).run()
   }
 
-  private func tell(_ result: Synchronization.Report) {
+  private func tell(_ result: Synchronization.Report) throws {
     let report = SyncReport(result, pullsOnly: true)
     report.say(call.console)
     report.warn(call.console)
+    try report.sayConflicts(call)
   }
 }
 

@@ -92,7 +92,7 @@ enum SyncCommand: Command {
       options.policy = .none
       report.add(try synchronize(call, current, repository, options))
     }
-    SyncReport(report, pullsOnly: options.pullsOnly).print(call)
+    try SyncReport(report, pullsOnly: options.pullsOnly).print(call)
     if let distrust = try call.openKeyring().distrust { throw KeyringError.policyNotTrusted(distrust) }
     try placeWithheldFiles(repository, call)
     return problem ?? .done

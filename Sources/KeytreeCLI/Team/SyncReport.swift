@@ -19,14 +19,29 @@ struct SyncReport {
   }
 
   /// Prints the report: as data with `--json`, otherwise as diagnostics; and the warnings in both cases.
-  func print(_ call: CommandCall) {
+  ///
+  /// - Throws: the errors of reading the conflicts, after everything else was printed.
+  func print(_ call: CommandCall) throws {
     if call.globals.json { call.console.write(json) } else { say(call.console) }
     warn(call.console)
+    if !call.globals.json { try sayConflicts(call) }
   }
 
   /// Prints the lines that say what was received, sent and merged.
   func say(_ console: Console) {
     for line in lines { console.say(line) }
+  }
+
+  /// Prints, for each new conflict copy, which version of the item was kept.
+  ///
+  /// - Throws: the errors of reading the conflict copies and the items.
+  func sayConflicts(_ call: CommandCall) throws {
+    if report.copies.isEmpty { return }
+    let keyring = try call.openKeyring()
+    for conflict in try SyncConflict.of(report.copies, in: keyring) {
+      call.console.say(conflict.text(keyring.policy))
+    }
+    call.console.say("hint: `keytree resolve` lists the conflicts.")
   }
 
   /// Prints the warnings about refused, foreign, outdated and deleted items, even with `--quiet`.
@@ -38,7 +53,11 @@ struct SyncReport {
     var lines: [String] = []
     if report.received > 0 { lines.append("Received \(count(report.received, "change")).") }
     if report.sent > 0 { lines.append("Sent \(count(report.sent, "change")).") }
-    if lines.isEmpty {
+    if let branch = report.renamedBranch {
+      lines.append(
+        "The branch on the remote was renamed to \(ErrorReport.quote(branch)), and is used from now on.")
+    }
+    if report.received == 0, report.sent == 0 {
       let mayDiffer = pullsOnly || report.withheld > 0
       lines.append(mayDiffer ? "The remote has nothing new." : "Already up to date.")
     }
@@ -57,7 +76,6 @@ struct SyncReport {
     if report.resealed > 0 { lines.append("Re-encrypted \(count(report.resealed, "item")).") }
     if report.newCopies > 0 {
       lines.append("Kept \(count(report.newCopies, "conflict copy", "conflict copies")).")
-      lines.append("hint: `keytree resolve` lists the conflicts.")
     }
     if report.removedCopies > 0 {
       lines.append(
@@ -80,7 +98,8 @@ struct SyncReport {
         "keytree: warning: an older version of \(record.reference.text) became a conflict copy"
       }
       + report.deletions.map { deletion in
-        "Deleted \(deletion.record.reference.text)\(by(deletion.committer))."
+        (deletion.isReplaced ? "Another item has replaced " : "Deleted ")
+          + "\(deletion.record.reference.text)\(by(deletion.committer))."
       } + abandoned + withheld
   }
 
@@ -141,6 +160,7 @@ struct SyncReport {
       JSONMember("signedAgain", .integer(Int64(report.signedAgain + report.signedAgainForKeys))),
       JSONMember("conflictCopies", .integer(Int64(report.newCopies))),
       JSONMember("conflictCopiesRemoved", .integer(Int64(report.removedCopies))),
+      JSONMember("conflicts", .array(report.copies.map { .string($0.reference.text) })),
       JSONMember("merged", .bool(report.hasMerged)),
       JSONMember("olderVersions", .array(report.olderVersions.map { .string($0.reference.text) })),
       JSONMember("received", .integer(Int64(report.received))),

@@ -48,6 +48,8 @@ package struct RefusedChange: Sendable, Equatable {
 package struct IncomingDeletion: Sendable, Equatable {
   /// The record before the deletion.
   package let record: ItemRecord
+  /// True if another item now has the name of the deleted one.
+  package let isReplaced: Bool
   /// The committer of the deletion; nil if unknown.
   package var committer: String?
 }
@@ -80,8 +82,8 @@ package struct MergedFiles: Sendable {
   package var store: [String: Keyring.NewFile] = [:]
   /// All other files, by path relative to the top of the repository.
   package var others: [String: OtherFile] = [:]
-  /// The number of conflict copies that the local store does not have.
-  package var newCopies = 0
+  /// The conflict copies that the local store does not have.
+  package var newCopies: [ItemRecord] = []
   /// The number of conflict copies that the remote has removed, as `resolve` does.
   package var removedCopies = 0
   /// The number of records whose members were merged and that were signed again.

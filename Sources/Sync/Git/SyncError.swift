@@ -34,8 +34,8 @@ package enum SyncError: Error, Equatable, Sendable {
   /// The repository to clone has several branches with a store, and its default branch is none of them or does not
   /// exist; their names.
   case severalBranches(url: String, [String], hasDefault: Bool)
-  /// No remote is configured, or there are several and none is named `origin`; their names.
-  case noRemote(among: [String])
+  /// No remote is configured for the branch, or there are several and none is named `origin`; their names.
+  case noRemote(branch: String, among: [String])
   /// The branch has no commit yet.
   case noCommit
   /// The history of the remote branch was rewritten and lacks earlier commits; the last commit that was seen, and the

@@ -132,13 +132,17 @@ package struct TreeMerge {
       if let fault {
         result.refused.append(RefusedChange(path: path, reason: .record(fault)))
         if let secret { doubtful.append((path, record, secret)) }
-      } else if let secret {
+      } else if let secret, let file = try? RecordFile(parsing: record) {
+        // A record without a fault can be parsed.
         result.store[path] = .bytes(record)
         result.store[String(secretPath)] = .bytes(secret)
-        result.newCopies += 1
+        result.newCopies.append(file.record)
       }
     }
     try resign(doubtful, into: &result)
+    // The remote has moved these items to conflict copies.
+    let ids = Set(result.newCopies.map(\.id))
+    result.deletions.removeAll { ids.contains($0.record.id) }
   }
 
   /// Removes the files of conflict copies that the remote has resolved. A copy of which the remote still has one file
@@ -189,7 +193,7 @@ package struct TreeMerge {
       result.store[copy.path] = .bytes(record)
       result.store["\(name)\(StoreLayout.secretExtension)"] = .bytes(copy.secret)
       result.refused.removeAll { $0.path == copy.path }
-      result.newCopies += 1
+      result.newCopies.append(version.record)
       result.countRenewal(of: version.record, signedBy: version.signer, judge)
     }
   }

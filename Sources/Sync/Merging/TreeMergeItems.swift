@@ -137,9 +137,10 @@ extension TreeMerge {
     result.olderVersions =
       theirItems.olderVersions + theirItems.replaced.map(\.record) + merged.olderVersions
     let kept = Set(merged.items.map(\.record.id) + merged.copies.map(\.record.id))
+    let taken = Set(merged.items.map(\.record.path))
     result.deletions = base.values.filter { record in
       !kept.contains(record.record.id) && mine[record.record.path]?.verified?.record.id == record.record.id
-    }.map { IncomingDeletion(record: $0.record) }
+    }.map { IncomingDeletion(record: $0.record, isReplaced: taken.contains($0.record.path)) }
     result.deletions.sort { $0.record.path < $1.record.path }
     return []
   }
@@ -317,7 +318,7 @@ extension TreeMerge {
     if known.count == paths.count { return }
     result.store[paths[0]] = .bytes(secret)
     result.store[paths[1]] = .bytes(file.bytes)
-    result.newCopies += 1
+    result.newCopies.append(file.record)
   }
 
   /// Rebuilds the index lines of the merged items. No index line is taken from the remote.

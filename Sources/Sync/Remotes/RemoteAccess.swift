@@ -33,6 +33,9 @@ package struct RemoteAccess {
     return kinds.contains(true) ? GitOptions.remoteProgram(pushing ? "receive-pack" : "upload-pack") : nil
   }
 
+  /// Returns true if a push to a remote would replace all of its references.
+  func isMirror(_ name: String) -> Bool { configuration.isMirror(name) }
+
   /// Checks a repository to clone.
   ///
   /// - Parameter url: Its address.

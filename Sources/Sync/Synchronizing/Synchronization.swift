@@ -41,8 +41,10 @@ package struct Synchronization {
     package var sent = 0
     /// True if a merge commit was created.
     package var hasMerged = false
+    /// The conflict copies that the merge created.
+    package var copies: [ItemRecord] = []
     /// The number of conflict copies that the merge created.
-    package var newCopies = 0
+    package var newCopies: Int { copies.count }
     /// The number of conflict copies that others have removed, as `resolve` does.
     package var removedCopies = 0
     /// The number of items that were re-encrypted for the members of their groups.
@@ -65,6 +67,8 @@ package struct Synchronization {
     package var abandoned: [AbandonedItem] = []
     /// Items for which an older version was received, which is kept as a conflict copy.
     package var olderVersions: [ItemRecord] = []
+    /// The new name of the branch on the remote, if it was renamed.
+    package var renamedBranch: String?
     /// True if a new policy was received.
     package var hasNewPolicy = false
     /// True if nothing was pushed because a new policy was received, so that another run with that policy must push.
@@ -79,7 +83,7 @@ package struct Synchronization {
       received += other.received
       sent += other.sent
       hasMerged = hasMerged || other.hasMerged
-      newCopies += other.newCopies
+      copies += other.copies
       removedCopies += other.removedCopies
       resealed += other.resealed
       signed += other.signed
@@ -90,6 +94,7 @@ package struct Synchronization {
       deletions += other.deletions
       abandoned += other.abandoned
       olderVersions += other.olderVersions
+      renamedBranch = other.renamedBranch ?? renamedBranch
       hasNewPolicy = hasNewPolicy || other.hasNewPolicy
       isUnsent = other.isUnsent
       withheld = other.withheld
@@ -136,9 +141,9 @@ package struct Synchronization {
 
   private func runAlone() throws -> Report {
     var report = Report()
-    let remote = try Remote.find(in: repository)
-    guard let remote else {
-      throw SyncError.noRemote(among: try Remote.names(in: repository.git))
+    guard var remote = try Remote.find(in: repository) else {
+      throw SyncError.noRemote(
+        branch: try repository.branch() ?? "", among: try Remote.names(in: repository.git))
     }
     // Paths in the repository are compared with that of the store.
     guard repository.prefix.isUnambiguousName else { throw SyncError.unsafePath(repository.prefix) }
@@ -149,11 +154,17 @@ package struct Synchronization {
       // A store whose policy was not accepted gets no commits of its own.
       if keyring.isAccepted { try commitPending() }
       let known = try lastSeen(of: remote)
-      let theirs = try remote.fetch(network)
+      var theirs = try remote.fetch(network)
+      if theirs == nil,
+        let (renamed, tip) = try remote.renamed(
+          after: known, acceptsRewritten: options.acceptsRewritten, repository.git, network)
+      {
+        (remote, theirs, report.renamedBranch) = (renamed, tip, renamed.remoteBranch)
+      }
       if let theirs { try remote.refuseLargeCommits(in: theirs, repository.git) }
-      try checkHistory(known, theirs)
-      if let theirs {
-        _ = try repository.git.run(["update-ref", remote.tracking, theirs])
+      if !options.acceptsRewritten { try checkHistory(known, theirs) }
+      if let theirs, let tracking = remote.tracking {
+        try repository.git.run(["update-ref", tracking, theirs])
       }
       if let theirs {
         let ours = try repository.git.commit("refs/heads/\(remote.branch)")
@@ -221,12 +232,7 @@ package struct Synchronization {
   /// Returns the last known commits of the remote branch: that of the last synchronization, and git's remote-tracking
   /// reference.
   private func lastSeen(of remote: Remote) throws -> [String] {
-    if options.acceptsRewritten { return [] }
-    var known: [String] = []
-    for name in [remote.seen, remote.tracking] {
-      if let commit = try repository.git.commit(name) { known.append(commit) }
-    }
-    return known
+    try [remote.seen, remote.tracking].compactMap { name in try name.flatMap(repository.git.commit) }
   }
 
   /// A person who can push can also rewrite the history and restore an old policy or an old secret (threat T2).
@@ -273,7 +279,7 @@ package struct Synchronization {
     else { return false }
     report.received += count
     report.hasMerged = report.hasMerged || !isFastForward
-    report.newCopies += files.newCopies
+    report.copies += files.newCopies
     report.removedCopies += files.removedCopies
     report.signed += files.signed
     report.signedAgain += files.signedAgain
