@@ -1,5 +1,6 @@
 import Arguments
 import Glibc
+import Keyring
 import Testing
 
 @testable import CommandSupport
@@ -31,7 +32,7 @@ struct ErrorReportTests {
     (UsageError(.notAChoice("N", choices: ["a"], suggestion: "a"), command: ["get"]), .usage),
     (UsageError(.conflict("--a", "--b"), command: ["get"]), .usage),
     (UsageError(.other("words"), command: ["get"]), .usage),
-    (CommandError.storeLocationUnknown(reason: "x"), .failure),
+    (CommandError.storeLocationUnknown(reason: "x"), .failure), (CommandError.noHome, .failure),
     (TerminalError.promptImpossible(question: evil, .noTerminal), .cancelled),
     (TerminalError.promptImpossible(question: evil, .inputRefused), .cancelled),
     (TerminalError.cancelled(action: evil), .cancelled),
@@ -121,6 +122,15 @@ struct ErrorReportTests {
   func closed() {
     #expect(ErrorReport(describing: TerminalError.outputClosed).lines.isEmpty)
     #expect(ErrorReport(describing: TerminalError.outputClosed).exitCode == .failure)
+  }
+
+  @Test func `the hint about a store of root does not say that root may own it`() {
+    let report = ErrorReport(describing: KeyringError.unsafeFolder(path: "/srv/a b", .ownedBy(0)))
+    #expect(
+      report.lines == [
+        "keytree: cannot use the folder /srv/a b: it belongs to root",
+        "hint: a store must belong to the user who uses it; `sudo chown -R $(id -u) '/srv/a b'` gives it to you",
+      ])
   }
 
   @Test("an error report lists the candidates of an ambiguous name")

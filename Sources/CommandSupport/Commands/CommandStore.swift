@@ -14,7 +14,7 @@ extension CommandCall {
 
   /// Returns the facts about this machine that the library needs.
   ///
-  /// - Throws: `storeLocationUnknown` if neither `HOME` nor the `XDG` variables name the folders.
+  /// - Throws: `other` if neither `HOME` nor the `XDG` variables name the folders.
   package func host() throws -> HostContext { try store.host() }
 
   /// Returns the index with the attributes of all items. A command that receives only the index cannot decrypt.

@@ -46,10 +46,10 @@ package final class OpenedStore {
 
   /// Returns the facts about this machine that the library needs.
   ///
-  /// - Throws: `storeLocationUnknown` if neither `HOME` nor the `XDG` variables name the folders.
+  /// - Throws: `other` if neither `HOME` nor the `XDG` variables name the folders.
   func host() throws -> HostContext {
     guard let engineBase = environment.runtimeBase, let state = environment.stateHome else {
-      throw CommandError.storeLocationUnknown(reason: "`HOME` is not set")
+      throw CommandError.noHome
     }
     var host = HostContext(
       gnupgHome: environment.gnupgHome, engineBase: engineBase, stateBase: "\(state)/keytree",

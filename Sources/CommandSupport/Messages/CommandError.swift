@@ -30,6 +30,12 @@ package enum CommandError: Error, Equatable {
   case severalKeysWithMail(String, [String])
   /// Any other failure.
   case other(ExitCode, message: String, hint: String)
+
+  /// Neither `HOME` nor the password database names the home folder, and the folders of Keytree are not set either.
+  package static let noHome = CommandError.other(
+    .failure,
+    message: "the folders for accepted policies and for GnuPG are unknown: `HOME` is not set",
+    hint: "set `HOME` to an absolute path, or `XDG_STATE_HOME` and `XDG_RUNTIME_DIR`")
 }
 
 /// The error for a change that was stored but not committed to the history.

@@ -19,10 +19,17 @@ extension ErrorReport {
       self.init(
         .alreadyExists, "cannot create the store \(path): the folder contains other files",
         hint: "give an empty folder, or one that does not exist yet, with `--store DIR`")
+    case .unsafeFolder(let path, .ownedBy(0)):
+      // Folders above a store may belong to root.
+      self.init(
+        .failure, "cannot use the folder \(path): it belongs to root",
+        hint:
+          "a store must belong to the user who uses it; `sudo chown -R $(id -u) \(path.shellWord)` gives it to you"
+      )
     case .unsafeFolder(let path, .ownedBy(let user)):
       self.init(
         .failure, "cannot use the folder \(path): it belongs to user \(user)",
-        hint: "a store and all folders above it must belong to you or to root")
+        hint: "a store must belong to the user who uses it, and all folders above it to that user or to root")
     case .unsafeFolder(let path, .writableByOthers):
       self.init(
         .failure, "cannot use the folder \(path): others can write to it",

@@ -94,7 +94,7 @@ package struct ClipboardTarget {
     _ secret: borrowing SecretBytes, as name: String, to clipboard: Clipboard
   ) throws {
     guard let base = call.environment.runtimeBase else {
-      throw CommandError.storeLocationUnknown(reason: "`HOME` is not set")
+      throw CommandError.noHome
     }
     let mark = ClipboardMark(of: secret)
     let turns = try ClipboardTurns(session: clipboard.turnSession, in: base)

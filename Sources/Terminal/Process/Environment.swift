@@ -25,7 +25,20 @@ package struct Environment: Sendable {
   }
 
   /// Returns the environment of this process; `environ(7)`.
+  ///
+  /// A service and `env -i` set no `HOME`. It is then the home folder in the password database, as for GnuPG, also for
+  /// the programs that are started.
   package static func ofProcess() -> Environment {
+    let environment = listed()
+    guard environment.bytes("HOME")?.isEmpty ?? true, let entry = unsafe getpwuid(geteuid()),
+      let home = unsafe entry.pointee.pw_dir
+    else { return environment }
+    let name = Array("HOME=".utf8)
+    let path = unsafe Array(UnsafeRawBufferPointer(start: home, count: strlen(home)))
+    return Environment(entries: environment.entries.filter { !$0.starts(with: name) } + [name + path])
+  }
+
+  private static func listed() -> Environment {
     var entries: [[UInt8]] = []
     guard var next = unsafe keytree_environment() else { return Environment(entries: []) }
     while let entry = unsafe next.pointee {

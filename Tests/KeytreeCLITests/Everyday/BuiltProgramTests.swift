@@ -97,6 +97,15 @@ struct BuiltProgramTests {
     #expect(modes.text == "")
   }
 
+  @Test func `a service without HOME and XDG_RUNTIME_DIR can use the store that --store names`() throws {
+    let world = try CommandFixture()
+    #expect(world.run("add", "a.example", input: [1]).code == .done)
+    for start in ["env -i", "env -i HOME= XDG_RUNTIME_DIR="] {
+      let found = try shell("\(start) \"$P\" --store \"$KEYTREE_STORE\" find", world)
+      #expect(found.code == 0 && found.text.contains("a.example"), "\(found.text)")
+    }
+  }
+
   /// Runs a line of shell with the program in `$P` and the test's folder in `$T`.
   func shell(_ line: String, _ world: CommandFixture) throws -> (text: String, code: Int32) {
     let process = Process()
