@@ -21,13 +21,20 @@ package struct Turn: Equatable, Sendable {
 }
 
 extension Seed {
+  /// Returns true if two seeds generate their codes from the same key.
+  package func hasKey(of other: borrowing Seed) -> Bool { key.isEqual(to: other.key) }
+
   /// Returns the text of a seed with its counter incremented. All other bytes are unchanged.
   ///
-  /// - Parameter secret: The text that this seed was parsed from.
+  /// - Parameters:
+  ///   - secret: The text that this seed was parsed from.
+  ///   - used: The counter that is used up, if another version of the seed has a larger one.
   /// - Returns: The text with the next counter; nil if the seed has no counter, or if the counter has its maximum
   ///   value.
-  package func advanced(_ secret: borrowing SecretBytes) -> SecretBytes? {
-    guard case .counter(let counter) = factor, counter < .max else { return nil }
+  package func advanced(_ secret: borrowing SecretBytes, past used: UInt64 = 0) -> SecretBytes? {
+    guard case .counter(let own) = factor else { return nil }
+    let counter = max(own, used)
+    guard counter < .max else { return nil }
     return unsafe secret.withBytes { all -> SecretBytes? in
       let text = unsafe SeedText.trimmed(all)
       // The text was parsed before, so parsing it again does not fail.

@@ -87,10 +87,17 @@ struct OneTimePasswordItem {
   /// The name of the item for messages, escaped.
   var name: String { record.reference.text }
 
-  /// Decrypts the item and reads its seed.
+  /// Decrypts the item and reads its seed. Its counter is the largest one of the item and its conflict copies.
   ///
   /// - Throws: `KeyringError`; `other` if it is not a seed.
-  func seed() throws -> Seed { try seed(in: try secret()) }
+  func seed() throws -> Seed {
+    let secret = try secret()
+    let seed = try seed(in: secret)
+    guard case .counter(let own) = seed.factor else { return seed }
+    let counter = try unusedCounter(of: seed, own)
+    guard counter > own, let text = seed.advanced(secret, past: counter - 1) else { return seed }
+    return try self.seed(in: text)
+  }
 
   /// A one-time password.
   struct Code: ~Copyable {
@@ -136,8 +143,9 @@ struct OneTimePasswordItem {
         let (seconds, rest) = time.microseconds.quotientAndRemainder(dividingBy: 1_000_000)
         let turn = Turn(time: rest < 0 ? seconds - 1 : seconds, period: period)
         return Code(digits: try digits(of: seed, turn.counter), seconds: turn.seconds, counter: nil)
-      case .counter(let counter):
-        guard let next = seed.advanced(secret) else {
+      case .counter(let own):
+        let counter = try unusedCounter(of: seed, own)
+        guard let next = seed.advanced(secret, past: counter) else {
           throw CommandError.other(
             .failure, message: "cannot generate a code for \(name): its counter is used up",
             hint: "request a new seed from the service that asks for the code")
@@ -152,6 +160,42 @@ struct OneTimePasswordItem {
         record = try again()
       }
     }
+  }
+
+  /// Returns the largest counter of the item and of its conflict copies with the same key, and warns that they exist.
+  ///
+  /// Two machines that have used the seed before they were synchronized have different counters, and a merge cannot
+  /// compare them, because it decrypts nothing. With the smaller one, a code would be shown again.
+  ///
+  /// - Parameters:
+  ///   - seed: The seed of the item.
+  ///   - own: Its counter.
+  /// - Throws: `KeyringError` if the conflict copies cannot be listed.
+  private func unusedCounter(of seed: borrowing Seed, _ own: UInt64) throws -> UInt64 {
+    var (counter, count) = (own, 0)
+    for copy in try keyring.conflictCopies(of: record) {
+      let secret: SecretBytes
+      do {
+        secret = try keyring.secret(of: copy)
+      } catch {
+        let reason = ErrorReport(error).message ?? "it failed"
+        call.console.complain(
+          "keytree: warning: a conflict copy of \(name) cannot be read, and may have a larger counter: \(reason)"
+        )
+        continue
+      }
+      // A copy whose secret is not a seed has no counter.
+      guard let other = try? Seed(secret), case .counter(let used) = other.factor, seed.hasKey(of: other)
+      else { continue }
+      (counter, count) = (max(counter, used), count + 1)
+    }
+    if count > 0 {
+      call.console.complain(
+        "keytree: warning: \(name) has \(count == 1 ? "a conflict copy" : "\(count) conflict copies") of the seed; "
+          + "the largest counter is used")
+      call.console.complain("hint: `keytree resolve` lists the conflicts")
+    }
+    return counter
   }
 
   private func secret() throws -> SecretBytes {

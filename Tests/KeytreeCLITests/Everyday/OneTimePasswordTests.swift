@@ -68,6 +68,31 @@ struct OneTimePasswordTests {
     #expect(try program.succeed(["otp", "bank.example/4711", "--quiet"]) == code)
   }
 
+  @Test func `no code is shown again after two machines have used one seed`() throws {
+    let world = try MaintenanceFixture()
+    let (hub, other) = (world.scratch.path + "/hub.git", world.scratch.path + "/other")
+    try GnuPGTool.run("/usr/bin/git", ["init", "-q", "--bare", "-b", "main", hub])
+    world.run("init")
+    world.run("otp", "add", "bank.example/4711", input: Array((Self.seed + "0").utf8))
+    world.run("git", "remote", "add", "origin", hub)
+    world.run("sync")
+    #expect(world.run("clone", hub, other, "--quiet").code == .done)
+    for code in ["755224", "287082", "359152"] { #expect(world.run("otp", "bank.example/4711").text == code) }
+    // The later change wins the merge, and its counter is the smaller one.
+    world.run("--store", other, "otp", "bank.example/4711")
+    for words in [["sync"], ["--store", other, "sync"], ["sync"]] { #expect(world.run(words).code == .done) }
+    #expect(world.run("get", "bank.example/4711", "--field", "otp").text == Self.seed + "1")
+    let next = world.run("otp", "bank.example/4711")
+    #expect(next.text == "969429" && next.talk.contains("has a conflict copy of the seed"), "\(next.talk)")
+    #expect(world.run("get", "bank.example/4711", "--field", "otp").text == Self.seed + "4")
+    // A copy with another key has a counter of its own.
+    let third = "otpauth://hotp/bank?secret=GEZDGNBVGY3TQOJQ&counter=0"
+    #expect(world.run("otp", "add", "--update", "bank.example/4711", input: Array(third.utf8)).code == .done)
+    let renewed = world.run("otp", "bank.example/4711")
+    #expect(renewed.code == .done && !renewed.talk.contains("conflict"), "\(renewed.talk)")
+    #expect(world.run("get", "bank.example/4711", "--field", "otp").text.hasSuffix("counter=1"))
+  }
+
   @Test("no code is shown if the next counter cannot be stored")
   func notStored() throws {
     let world = try MaintenanceFixture()
