@@ -27,4 +27,24 @@ package struct ProcessStatus {
     else { return nil }
     (name, self.state, self.parent) = (Array(text[(start + 1)..<end]), state, parent)
   }
+
+  /// The longest arguments that are read, in bytes.
+  private static let argumentLimit = 1 << 16
+
+  /// Returns the arguments of a process of this user, without the name of the program, from `/proc/PID/cmdline`.
+  ///
+  /// - Parameter process: The process.
+  /// - Returns: The arguments; none if the process has another user, if they cannot be read or exceed a limit.
+  package static func arguments(of process: pid_t) -> [[UInt8]] {
+    guard let file = unsafe fopen("/proc/\(process)/cmdline", "re") else { return [] }
+    defer { unsafe fclose(file) }
+    var facts = stat()
+    guard unsafe fstat(fileno(file), &facts) == 0, facts.st_uid == geteuid() else { return [] }
+    var bytes = [UInt8](repeating: 0, count: argumentLimit)
+    let count = unsafe fread(&bytes, 1, bytes.count, file)
+    // Each argument ends with NUL.
+    guard count < argumentLimit, count > 0, bytes[count - 1] == 0 else { return [] }
+    return bytes[..<(count - 1)].split(separator: 0, omittingEmptySubsequences: false).dropFirst()
+      .map { Array($0) }
+  }
 }

@@ -48,9 +48,37 @@ struct PassphrasePromptTests {
       ("Bad passphrase, try again for /k: ", nil), ("Enter passphrase for : ", nil), ("", nil),
       ("Enter passphrase for /a\u{1B}[2K: ", nil), ("alice@h.example's password: ", nil),
       ("Enter passphrase (empty for no passphrase): ", nil),
+      ("Enter new passphrase for \"/home/a/.ssh/id\" (empty for no passphrase): ", nil),
+      ("Enter passphrase: ", nil), ("Enter old passphrase: ", nil),
+      // OpenSSH 9.5 and later.
+      ("Enter passphrase for \"/home/a/.ssh/id\": ", .key(path: path)),
+      ("Enter passphrase for key \"/home/a/.ssh/id\": ", .key(path: path)),
+      ("Enter old passphrase for \"/home/a/.ssh/id\": ", .key(path: path)),
     ] as [(String, PassphrasePrompt?)])
   func keyProgram(words: String, prompt: PassphrasePrompt?) {
-    #expect(PassphrasePrompt(Array(words.utf8), from: .keyProgram) == prompt)
+    #expect(PassphrasePrompt(Array(words.utf8), from: .keyProgram(key: nil)) == prompt)
+  }
+
+  @Test(
+    arguments: [
+      (["-y", "-f", "/home/a/.ssh/id"], path), (["-yf/home/a/.ssh/id"], path),
+      (["-Y", "sign", "-n", "git", "-f", "/home/a/.ssh/id.pub", "file"], path),
+      (["-p", "-m", "-f", "-f", "/home/a/.ssh/id"], path),
+      (["-s", "/home/a/.ssh/id", "-I", "-f", "-f", "/x", "user.pub"], path),
+      (["-y", "--", "-f", "/home/a/.ssh/id"], nil), (["-y", "other", "-f", "/home/a/.ssh/id"], nil),
+      (["-y", "-f"], nil), (["-y", "-f", ""], nil), (["-y"], nil), ([], nil),
+    ] as [([String], [UInt8]?)])
+  func `the arguments of ssh-keygen name the key of a prompt that does not`(
+    arguments: [String], path: [UInt8]?
+  ) throws {
+    let caller = try #require(
+      PromptCaller(name: "ssh-keygen", arguments: { arguments.map { Array($0.utf8) } }, version: { nil }))
+    for words in ["Enter passphrase: ", "Enter old passphrase: "] {
+      #expect(PassphrasePrompt(Array(words.utf8), from: caller) == path.map { .key(path: $0) })
+    }
+    // The answer to this prompt would become the new passphrase.
+    let words = "Enter new passphrase (empty for no passphrase): "
+    #expect(PassphrasePrompt(Array(words.utf8), from: caller) == nil)
   }
 
   @Test(
@@ -62,16 +90,16 @@ struct PassphrasePromptTests {
       ("OpenSSH_for_Windows_8.6p1", false), ("", false), (nil, false),
     ] as [(String?, Bool)])
   func versions(version: String?, isKnown: Bool) {
-    #expect(PromptCaller(name: "ssh", version: { version }) == (isKnown ? .ssh : nil))
+    #expect(PromptCaller(name: "ssh", arguments: { [] }, version: { version }) == (isKnown ? .ssh : nil))
   }
 
   @Test("prompts of programs that may pass on text from a server are not answered")
   func callers() {
     for name in ["ssh-add", "ssh-keygen"] {
-      #expect(PromptCaller(name: name, version: { nil }) == .keyProgram)
+      #expect(PromptCaller(name: name, arguments: { [] }, version: { nil }) == .keyProgram(key: nil))
     }
     for name in ["dbclient", "sh", "git", "ssh2", "plink", "", "ssh (deleted)"] {
-      #expect(PromptCaller(name: name, version: { "OpenSSH_9.2p1" }) == nil)
+      #expect(PromptCaller(name: name, arguments: { [] }, version: { "OpenSSH_9.2p1" }) == nil)
     }
   }
 
@@ -94,14 +122,15 @@ struct PassphrasePromptTests {
     let items = PassphraseItems(keyring)
     for words in ["Enter passphrase for /a/id: ", "alice@h.example's password: "] {
       let prompt = try #require(
-        PassphrasePrompt(Array(words.utf8), from: words.hasPrefix("Enter") ? .keyProgram : .ssh))
+        PassphrasePrompt(Array(words.utf8), from: words.hasPrefix("Enter") ? .keyProgram(key: nil) : .ssh))
       #expect {
         _ = try items.secret(for: prompt)
       } throws: { error in
         if case CredentialError.ambiguous(let items) = error { items.count == 2 } else { false }
       }
     }
-    let other = try #require(PassphrasePrompt(Array("Enter passphrase for /b/id: ".utf8), from: .keyProgram))
+    let other = try #require(
+      PassphrasePrompt(Array("Enter passphrase for /b/id: ".utf8), from: .keyProgram(key: nil)))
     #expect(try items.secret(for: other) != nil)
   }
 
@@ -121,7 +150,8 @@ struct PassphrasePromptTests {
     let items = PassphraseItems(keyring)
     func answer(_ words: String) throws -> String? {
       guard
-        let prompt = PassphrasePrompt(Array(words.utf8), from: words.hasPrefix("Enter") ? .keyProgram : .ssh)
+        let prompt = PassphrasePrompt(
+          Array(words.utf8), from: words.hasPrefix("Enter") ? .keyProgram(key: nil) : .ssh)
       else { return nil }
       return try items.secret(for: prompt).map { String(decoding: $0.0.publicBytes(), as: UTF8.self) }
     }

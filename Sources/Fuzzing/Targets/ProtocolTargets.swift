@@ -36,7 +36,9 @@ extension FuzzTarget {
   }
 
   @Sendable private static func passphrasePrompt(_ bytes: [UInt8]) {
-    for caller in [PromptCaller.ssh, .keyProgram] {
+    let arguments = bytes.split(separator: UInt8(ascii: " ")).map { Array($0) }
+    let keygen = PromptCaller(name: "ssh-keygen", arguments: { arguments }, version: { nil })
+    for caller in [PromptCaller.ssh, .keyProgram(key: nil), keygen].compactMap(\.self) {
       switch PassphrasePrompt(bytes, from: caller) {
       case .key(let path):
         expect(!path.isEmpty && path.count < bytes.count, "the path is a part of the prompt")
@@ -45,7 +47,7 @@ extension FuzzTarget {
       case nil: break
       }
     }
-    _ = PromptCaller(name: "ssh") { String(decoding: bytes, as: UTF8.self) }
+    _ = PromptCaller(name: "ssh", arguments: { [] }, version: { String(decoding: bytes, as: UTF8.self) })
   }
 
   @Sendable private static func browserRequest(_ bytes: [UInt8]) {

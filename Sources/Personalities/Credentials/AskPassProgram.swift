@@ -60,7 +60,9 @@ package struct AskPassProgram {
   private static var unanswerable: CommandError {
     .other(
       .usage, message: "keytree-askpass cannot answer this prompt",
-      hint: "only the prompts `Enter passphrase for KEY: ` and `USER@HOST's password: ` are supported")
+      hint:
+        "only the prompts `Enter passphrase for KEY: ` and `USER@HOST's password: ` are supported; `ssh-keygen` must "
+        + "name the key with `-f`")
   }
 
   private static func name(_ prompt: PassphrasePrompt) -> String {

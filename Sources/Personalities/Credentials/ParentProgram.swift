@@ -1,4 +1,5 @@
 package import Credentials
+internal import FileSystem
 internal import Glibc
 internal import Subprocess
 package import Terminal
@@ -12,7 +13,7 @@ extension PromptCaller {
     let parent = getppid()
     let file = "/proc/\(parent)/exe"
     guard let path = linkTarget(file), let name = path.split(separator: "/").last else { return nil }
-    let caller = PromptCaller(name: String(name)) {
+    let caller = PromptCaller(name: String(name), arguments: { ProcessStatus.arguments(of: parent) }) {
       var run = ProgramRun(
         file, ["-V"], environment: ProcessEnvironment(entries: environment.entries, locale: "C"))
       run.folder = "/"

@@ -42,6 +42,25 @@ struct AskPassCallerTests {
     #expect(try answer("alice@bank.example's password: ", from: name) == nil)
   }
 
+  @Test(.enabled(if: RealProgram.has("ssh-keygen"), "OpenSSH is not installed"))
+  func `ssh-keygen shows the public key, signs, and changes a passphrase`() throws {
+    try home.succeed(
+      ["ssh-keygen", "-q", "-t", "ed25519", "-N", "of the key", "-C", "x", "-f", "\(home.folder)/id_ed25519"])
+    let ask = ["SSH_ASKPASS": "keytree-askpass", "SSH_ASKPASS_REQUIRE": "force", "DISPLAY": ""]
+    let shown = try home.run(["ssh-keygen", "-y", "-f", "id_ed25519"], variables: ask)
+    #expect(shown.status == 0 && shown.text.hasPrefix("ssh-ed25519 "), "\(shown.errors)")
+    try home.write("text", to: "file")
+    let key = "\(home.folder)/id_ed25519"
+    for name in [key, "\(key).pub"] {
+      let signed = try home.run(
+        ["sh", "-c", "ssh-keygen -Y sign -n file -f \"$1\" < file", "sh", name], variables: ask)
+      #expect(signed.status == 0 && signed.text.hasPrefix("-----BEGIN SSH SIGNATURE"), "\(signed.errors)")
+    }
+    let changed = try home.run(["ssh-keygen", "-q", "-p", "-N", "new", "-f", key], variables: ask)
+    #expect(changed.status == 0, "\(changed.errors)")
+    try home.succeed(["ssh-keygen", "-q", "-y", "-P", "new", "-f", key])
+  }
+
   @Test(
     .enabled(
       if: RealProgram.has("ssh") && RealProgram.hasMarkedPrompts, "OpenSSH 8.5 or later is not installed"),

@@ -116,7 +116,7 @@ struct OtherProgramsTests {
         input: BytesInput([], isTerminal: false, screen: talk), output: output, talk: talk)
       let call = CommandCall(
         withoutOptionsIn: Environment(world.variables.merging(more) { $1 }), console, engine: world.engine)
-      let status = AskPassProgram(call, caller: { _ in .keyProgram }).status(of: [Word(question)])
+      let status = AskPassProgram(call, caller: { _ in .keyProgram(key: nil) }).status(of: [Word(question)])
       return ProgramResult(status: status, output: output.bytes, talk: talk.text)
     }
     _ = world.run("add", "generic:ssh/-k x'\"$", input: Array("pass phrase".utf8))
