@@ -10,126 +10,165 @@ struct BashCompletion {
 
   func text() -> String {
     let name = program.name
-    return """
-      # bash completion for \(name): source it, or put it in ~/.local/share/bash-completion/completions/\(name)
+    return #"""
+      # bash completion for \#(name): source it, or put it in ~/.local/share/bash-completion/completions/\#(name)
 
-      # Offers the items that begin with the word $1, quoted. bash treats the text before the last colon as a separate
-      # word, so it is not repeated. After a quotation mark, bash wants the name as it is, and closes the quotation; a
-      # name with a character that is special there is not offered.
-      _\(name)_items() {
-        local line quoted before='' typed=${1#[\\"\\']} special=''
-        [[ $1 == \\'* ]] && special="'"
-        [[ $1 == \\"* ]] && special='"$`\\!'
-        # The word is as typed: without its quotation marks and backslashes it is the beginning of a name.
-        typed=${typed//\\\\/}
-        [[ $1 == *:* && $COMP_WORDBREAKS == *:* ]] && before=${1%"${1##*:}"}
-        while IFS= read -r line; do
-          if [[ -n $special ]]; then
-            [[ $line == "$typed"* && $line != *["$special"]* ]] && COMPREPLY+=("$line")
+      # Splits the line $1 into words as bash does, without their quotation marks and backslashes; COMP_WORDS is also split at
+      # @, = and :. Sets $typed to the last word as it was typed, $quote to the quotation mark that is open at its end, and
+      # $isSafe to 0 if it has a character that bash would expand.
+      _\#(name)_split() {
+        local char next index isOpen=0
+        words=() typed='' quote='' isSafe=1
+        for ((index = 0; index < ${#1}; index++)); do
+          char=${1:index:1} next=${1:index+1:1}
+          if [[ -z $quote && $char == [[:blank:]] ]]; then
+            isOpen=0
             continue
           fi
-          printf -v quoted %q "$line"
-          [[ $line == "$1"* || $quoted == "$1"* ]] && COMPREPLY+=("${quoted#"$before"}")
-        done < <(\(CompletionScript.itemLister(program, prefix: #""$typed""#)))
+          if ((!isOpen)); then
+            isOpen=1 typed='' isSafe=1
+            words+=('')
+          fi
+          typed+=$char
+          if [[ $char == \\ && $quote != "'" ]]; then
+            # A backslash at the end quotes nothing yet.
+            [[ -z $quote && -z $next ]] && typed=${typed%?} replaced=${replaced%?}
+            [[ $quote == '"' && $next != [\"\$\`\\] ]] && words[-1]+=$char
+            words[-1]+=$next typed+=$next
+            index=$((index + 1))
+          elif [[ $char == "$quote" ]]; then
+            quote=''
+          elif [[ -z $quote && $char == [\"\'] ]]; then
+            quote=$char
+          else
+            words[-1]+=$char
+            [[ $quote != "'" && $char == [\$\`\!] || -z $quote && $char == [*?~#{}\&\;\|\<\>\(\)[] ]] && isSafe=0
+          fi
+        done
+        if ((!isOpen)); then
+          words+=('')
+          typed=''
+        fi
       }
 
-      _\(name)_lines() {
-        local line
-        while IFS= read -r line; do
-          COMPREPLY+=("$line")
+      # Offers the names on standard input that begin with the text $1. The rest of a name is quoted as the word was begun; the
+      # whole name, if bash would expand what was typed. readline replaces only $replaced, the end of the word, and closes a
+      # quotation that does not end with its mark.
+      _\#(name)_names() {
+        local name rest word start=$typed kept=${typed%"$replaced"}
+        ((isSafe)) || start=$quote
+        while IFS= read -r name; do
+          [[ $name == "$1"* ]] || continue
+          rest=$name
+          ((isSafe)) && rest=${name#"$1"}
+          case $quote in
+            "'")
+              rest=${rest//"'"/"'\''"}
+              [[ $rest == *"'" ]] && rest=${rest%"''"}"'"
+              ;;
+            '"')
+              rest=${rest//\\/\\\\}
+              rest=${rest//'"'/'\"'}
+              rest=${rest//'$'/'\$'}
+              rest=${rest//'`'/'\`'}
+              rest=${rest//'!'/'"\!"'}
+              [[ $rest == *'"' ]] && rest+='"'
+              ;;
+            *) [[ -z $rest ]] || printf -v rest %q "$rest" ;;
+          esac
+          word=$start$rest
+          [[ $word == "$kept"* ]] && COMPREPLY+=("${word#"$kept"}")
         done
       }
 
-      # Offers the completions of kind $1 for the word $2.
-      _\(name)_kind() {
+      # Offers the paths on standard input, which bash quotes.
+      _\#(name)_paths() {
+        local path kept=${typed%"$replaced"}
+        kept=${kept#--*=}
+        kept=${kept%"$quote"}
+        compopt -o filenames 2>/dev/null
+        while IFS= read -r path; do
+          [[ $path == "$kept"* ]] && COMPREPLY+=("${path#"$kept"}")
+        done
+      }
+
+      # Offers the completions of kind $1 for the text $2, the end of the word.
+      _\#(name)_kind() {
         case $1 in
-          item) _\(name)_items "$2" ;;
-          file) compopt -o filenames 2>/dev/null; _\(name)_lines < <(compgen -f -- "$2") ;;
-          folder) compopt -o filenames 2>/dev/null; _\(name)_lines < <(compgen -d -- "$2") ;;
-          words:*) _\(name)_lines < <(compgen -W "${1#words:}" -- "$2") ;;
+          item) _\#(name)_names "$2" < <(\#(CompletionScript.itemLister(program, prefix: #""$2""#))) ;;
+          file) _\#(name)_paths < <(compgen -f -- "$2") ;;
+          folder) _\#(name)_paths < <(compgen -d -- "$2") ;;
+          words:*) _\#(name)_names "$2" < <(compgen -W "${1#words:}" -- "$2") ;;
         esac
       }
 
       # The kind of the value that option $2 of command $1 takes; empty if it takes none.
-      _\(name)_value() {
+      _\#(name)_value() {
         case "$1 $2" in
-      \(valueCases())
+      \#(valueCases())
         esac
       }
 
       # The kind of operand number $2 of command $1.
-      _\(name)_operand() {
+      _\#(name)_operand() {
         case "$1 $2" in
-      \(operandCases())
+      \#(operandCases())
         esac
       }
 
       # The subcommands of $1, or its options if $2 is "options".
-      _\(name)_words() {
+      _\#(name)_words() {
         case "$2 $1" in
-      \(wordCases())
+      \#(wordCases())
         esac
       }
 
-      _\(name)() {
-        local before='' path='' word kind index count=0 ended=0 skip=0
-        local rest=$COMP_LINE isJoined=0 last=-1
-        local -a words=()
+      _\#(name)() {
+        local before='' path='' word kind index count=0 ended=0 skip=0 typed quote isSafe replaced=$2
+        local -a words
         COMPREPLY=()
-        # Join the words that bash split at a colon.
-        for ((index = 0; index <= COMP_CWORD; index++)); do
-          word=${COMP_WORDS[index]}
-          if ((isJoined)) && [[ $word == :* || ${words[last]} == *: ]]; then
-            words[last]+=$word
-          else
-            last=$((last + 1))
-            words[last]=$word
-          fi
-          rest=${rest#*"$word"}
-          isJoined=0
-          [[ -n $COMP_LINE && $rest != [[:blank:]]* ]] && isJoined=1
-        done
-        local current=${words[last]}
+        _\#(name)_split "${COMP_LINE:0:COMP_POINT}"
+        local last=$((${#words[@]} - 1)) current=${words[-1]}
         for ((index = 1; index < last; index++)); do
           word=${words[index]}
           if ((skip)); then
             skip=0
-            [[ $word == '=' ]] && skip=1
             continue
           fi
           if ((!ended)); then
             case $word in
               --) ended=1; continue ;;
-              '=') skip=1; continue ;;
+              --*=*) continue ;;
               -?*)
                 before=$word
-                [[ -n $(_\(name)_value "$path" "$word") ]] && skip=1
+                [[ -n $(_\#(name)_value "$path" "$word") ]] && skip=1
                 continue
                 ;;
             esac
           fi
           case "$path/$word" in
-      \(pathCases())
+      \#(pathCases())
             *) count=$((count + 1)) ;;
           esac
         done
         if ((skip)); then
-          [[ $current == '=' ]] && current=''
-          _\(name)_kind "$(_\(name)_value "$path" "$before")" "$current"
+          _\#(name)_kind "$(_\#(name)_value "$path" "$before")" "$current"
+        elif ((!ended)) && [[ $current == --*=* ]]; then
+          _\#(name)_kind "$(_\#(name)_value "$path" "${current%%=*}")" "${current#*=}"
         elif ((!ended)) && [[ $current == -* ]]; then
-          _\(name)_lines < <(compgen -W "$(_\(name)_words "$path" options)" -- "$current")
+          _\#(name)_names "$current" < <(compgen -W "$(_\#(name)_words "$path" options)" -- "$current")
         else
           if ((count == 0)); then
-            _\(name)_lines < <(compgen -W "$(_\(name)_words "$path" commands)" -- "$current")
+            _\#(name)_names "$current" < <(compgen -W "$(_\#(name)_words "$path" commands)" -- "$current")
           fi
-          kind=$(_\(name)_operand "$path" "$count")
-          [[ -z $kind ]] || _\(name)_kind "$kind" "$current"
+          kind=$(_\#(name)_operand "$path" "$count")
+          [[ -z $kind ]] || _\#(name)_kind "$kind" "$current"
         fi
       }
 
-      complete -F _\(name) \(name)
+      complete -F _\#(name) \#(name)
 
-      """
+      """#
   }
 
   private func key(_ path: [CommandDeclaration]) -> String {

@@ -15,7 +15,9 @@ struct ZshCompletion {
 
       _\(name)_items() {
         local -a items
-        items=("${(@f)$(\(CompletionScript.itemLister(program, prefix: #""${(Q)PREFIX}""#)))}")
+        # The beginning of the name, without the quotation marks and backslashes that were typed.
+        local typed=$compstate[quote]$PREFIX$compstate[quote]
+        items=("${(@f)$(\(CompletionScript.itemLister(program, prefix: #""${(Q)typed}""#)))}")
         compadd -a items
       }
 

@@ -65,13 +65,12 @@ struct CompletionTests {
     ] as [([String], [String])])
   func bash(words: [String], offered: [String]) throws {
     let path = try #require(ProcessRunner.locate("bash"))
-    let list = words.map { "'\($0)'" }.joined(separator: " ")
     let script =
       CompletionScript.text(for: .bash, Sample.program) + harmful + """
 
         cd "$1"
-        COMP_WORDS=(\(list)); COMP_CWORD=\(words.count - 1)
-        _tool
+        COMP_LINE='\(words.joined(separator: " "))'; COMP_POINT=${#COMP_LINE}
+        _tool tool '\(words.last ?? "")'
         ((${#COMPREPLY[@]})) && printf '%s\\n' "${COMPREPLY[@]}"
         [[ ! -e HARM ]] || echo harmed
         """

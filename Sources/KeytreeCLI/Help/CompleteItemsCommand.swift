@@ -10,7 +10,8 @@ enum CompleteItemsCommand: Command {
   static let declaration = CommandDeclaration(
     name: CompletionScript.itemCommand, summary: "print the names of items that begin with a text",
     details: [
-      "The completion scripts call it. One name is one line; names that would have to be escaped are left out."
+      "The completion scripts call it. One name is one line; names with characters that are unsafe in output are left "
+        + "out."
     ],
     operands: [OperandDeclaration("PREFIX", .bytes, count: .optional, help: "the beginning of the names")],
     examples: [Example("keytree complete-items git", "prints the names that begin with `git`")],
@@ -44,13 +45,18 @@ enum CompleteItemsCommand: Command {
     return .done
   }
 
-  /// Returns the names of items that begin with a text and need no escapes.
+  /// Returns true if a name is safe to print. The shell quotes it, so a backslash is not escaped.
+  private static func isSafe(_ name: [UInt8]) -> Bool {
+    name.split(separator: UInt8(ascii: "\\")).allSatisfy { Escaping.pipe.isUnchanged(Array($0)) }
+  }
+
+  /// Returns the names of items that begin with a text and are safe to print.
   private static func names(of items: [ItemRecord], beginningWith prefix: [UInt8]) -> [OrderedBytes] {
     let size = 2048
     return WorkerPool(workers: 0).map((items.count + size - 1) / size) { piece in
       (piece * size..<min((piece + 1) * size, items.count)).compactMap { number -> OrderedBytes? in
         let name = items[number].shortName
-        return name.starts(with: prefix) && Escaping.pipe.isUnchanged(name) ? OrderedBytes(name) : nil
+        return name.starts(with: prefix) && isSafe(name) ? OrderedBytes(name) : nil
       }
     }.flatMap { $0 }
   }

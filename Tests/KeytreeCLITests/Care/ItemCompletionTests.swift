@@ -49,18 +49,20 @@ struct ItemCompletionTests {
     defer { withExtendedLifetime(world) {} }
     let script = """
       source <(keytree completions bash)
-      COMP_WORDS=(keytree get git); COMP_CWORD=2; _keytree; printf '%s\\n' "${COMPREPLY[@]}"
-      COMP_WORDS=(keytree tru); COMP_CWORD=1; _keytree; printf '%s\\n' "${COMPREPLY[@]}"
-      COMP_WORDS=(keytree import c); COMP_CWORD=2; _keytree; printf '%s\\n' "${COMPREPLY[@]}"
+      try() { COMP_LINE=$1 COMP_POINT=${#1}; _keytree keytree "$2"; printf '%s\\n' "${COMPREPLY[@]}"; }
+      try 'keytree get git' git; try 'keytree tru' tru; try 'keytree import c' c
+      try 'keytree import --group=x c' c; try 'keytree resolve --keep=t' t
       """
     let offered = try run("bash", ["--norc", "-c", script], environment)
-    #expect(offered == ["github.com/alice", "github.com/bob", "trust", "csv"])
+    #expect(offered == ["github.com/alice", "github.com/bob", "trust", "csv", "csv", "theirs"])
   }
 
   /// Names that a shell could misinterpret, in the form that `find` shows.
   static let hostile = [
     "localhost:8080/alice", "my host/a b", "it's/\"x\"", "$(touch PWNED)/`touch PWNED`", "a;b&c|d/*", "~/x",
-    "é:é/ü", "x/--y",
+    "é:é/ü", "x/--y", "back\\slash/x", "j@example.org/x", "k=l=m/n", "{p,q}/[r]", "#s/!t", "u<v>/(w)",
+    "%o/^z",
+    "q\\r@s=t:u v'w\"/$z",
   ]
 
   @Test(
@@ -68,24 +70,23 @@ struct ItemCompletionTests {
     .enabled(if: isInstalled("bash"), "bash is not installed"))
   func hostileBash() throws {
     let (world, environment) = try prepare()
-    for name in Self.hostile + ["new\nline/x", "back\\slash/x"] {
+    for name in Self.hostile + ["new\nline/x"] {
       let parts = name.split(separator: "/", maxSplits: 1).map(String.init)
       #expect(world.run("add", "--server", parts[0], "-a", parts[1], input: [1]).code == .done)
     }
     // The shell evaluates each completed word again, as it does after the user has accepted it.
     let script = """
-      cd "$HOME"; source <(keytree completions bash); COMP_WORDBREAKS=$' \\t\\n"\\'><=;|&(:'
-      COMP_WORDS=(keytree otp ''); COMP_CWORD=2; COMP_LINE='keytree otp '; _keytree
+      cd "$HOME"; source <(keytree completions bash)
+      COMP_LINE='keytree otp ' COMP_POINT=12; _keytree keytree ''
       for word in "${COMPREPLY[@]}"; do eval "printf '%s\\n' $word"; done; echo ---
-      try() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _keytree; printf '%s\\n' "${COMPREPLY[@]}"; }
-      COMP_LINE='keytree get localhost:80'; try keytree get localhost : 80
-      COMP_LINE='keytree get localhost:'; try keytree get localhost :
-      COMP_LINE='keytree get localhost:'; try keytree get localhost : ''
-      COMP_LINE='keytree get my\\ h'; try keytree get 'my\\ h'
-      COMP_LINE='keytree rm localhost:8080/alice my'; try keytree rm localhost : 8080/alice my
-      for word in "'my h" '"my h' "'localhost:8" "'it" '"$(t' '"it' "'\\$(t"; do
-        COMP_LINE="keytree get $word"; try keytree get "$word"
-      done
+      # The second word is the end of the line that readline replaces.
+      try() { COMP_LINE=$1 COMP_POINT=${#1}; _keytree keytree "$2"; printf '%s\\n' "${COMPREPLY[@]:-none}"; }
+      try 'keytree get localhost:80' 80; try 'keytree get localhost:' ''; try 'keytree get localhost\\:80' 'localhost\\:80'
+      try 'keytree get my\\ h' 'my\\ h'; try 'keytree rm localhost:8080/alice my' my; try 'keytree get j@ex' @ex
+      try 'keytree get k=l=' ''; try 'keytree get back\\' 'back\\'
+      for word in "'my h" '"my x' "'localhost:8" "'it" '"it' '"#s'; do try "keytree get $word" "${word#?}"; done
+      # bash would expand what was typed.
+      try 'keytree get "$(t' '$(t'; try 'keytree get $(t' '$(t'; try "keytree get '\\$(t" '$(t'
       """
     let offered = try run("bash", ["--norc", "-c", script], environment)
     let end = try #require(offered.firstIndex(of: "---"))
@@ -94,9 +95,12 @@ struct ItemCompletionTests {
     #expect(
       Array(offered[(end + 1)...])
         == [
-          "8080/alice", "8080/alice", "8080/alice", "my\\ host/a\\ b", "my\\ host/a\\ b",
+          "8080/alice", "8080/alice", "localhost\\:8080/alice", "my\\ host/a\\ b", "my\\ host/a\\ b",
+          "@example.org/x", "m/n", "back\\\\slash/x",
           // After a quotation mark.
-          "my host/a b", "my host/a b", "localhost:8080/alice", "$(touch PWNED)/`touch PWNED`",
+          "my host/a b", "none", "localhost:8080/alice", "it'\\''s/\"x\"", "it's/\\\"x\\\"\"", "#s/\"\\!\"t",
+          "\\$(touch PWNED)/\\`touch PWNED\\`", "\\$\\(touch\\ PWNED\\)/\\`touch\\ PWNED\\`",
+          "$(touch PWNED)/`touch PWNED`",
         ])
     #expect(!FileManager.default.fileExists(atPath: world.scratch.path + "/PWNED"))
   }
@@ -115,6 +119,63 @@ struct ItemCompletionTests {
     let words = offered.map { $0.split(separator: "\t").first.map(String.init) ?? "" }
     for name in Self.hostile { #expect(words.contains(name), "\(words)") }
     #expect(words.contains("add"))
+    #expect(!FileManager.default.fileExists(atPath: world.scratch.path + "/PWNED"))
+  }
+
+  /// Returns the beginnings of a command line's word that a user could type for the beginning of a name: bare, in single
+  /// and in double quotes.
+  private static func typed(_ text: String, in shell: String) -> [String] {
+    func escaped(_ special: String) -> String {
+      text.map { special.contains($0) ? "\\\($0)" : "\($0)" }.joined()
+    }
+    let isFish = shell == "fish"
+    var words = [escaped(" '\"\\$`;&|<>()*?[]{}~#!^%")]
+    if isFish || !text.contains("'") { words.append("'" + (isFish ? escaped("\\'") : text)) }
+    if !text.contains("!") { words.append("\"" + escaped(isFish ? "\"$\\" : "\"$`\\")) }
+    return words
+  }
+
+  @Test(
+    .enabled(if: ["bash", "zsh", "fish"].allSatisfy(isInstalled), "bash, zsh and fish are not installed"),
+    arguments: [
+      ("bash", ["--norc", "--noprofile", "-i"], "source <(keytree completions bash)"),
+      (
+        "zsh", ["-f", "-i"],
+        "autoload -U compinit; compinit -u -D; zstyle ':completion:*' insert-tab false; source <(keytree completions zsh)"
+      ),
+      ("fish", ["--no-config", "-i"], "keytree completions fish | source"),
+    ])
+  func `a user who types the beginning of a name and a tab gets the whole name`(
+    shell: String, options: [String], setup: String
+  ) throws {
+    let (world, environment) = try prepare()
+    for name in Self.hostile {
+      let parts = name.split(separator: "/", maxSplits: 1).map(String.init)
+      #expect(world.run("add", "--server", parts[0], "-a", parts[1], input: [1]).code == .done)
+    }
+    let path = try #require(
+      ["/bin/", "/usr/bin/"].map { $0 + shell }.first(where: FileManager.default.isExecutableFile))
+    let terminal = try PseudoTerminal(
+      options, variables: environment.merging(["TERM": "dumb", "LC_ALL": "C.UTF-8"]) { $1 }, program: path)
+    // A function shows with which words the command would run. The scripts ask the program itself for names.
+    let function =
+      shell == "fish"
+      ? "function keytree; string join \\n -- $argv > $HOME/words; printf 'rea''dy\\n'; end"
+      : "keytree() { printf '%s\\n' \"$@\" > \"$HOME/words\"; printf 'rea''dy\\n'; }"
+    terminal.type("cd; \(setup); \(function); keytree\n")
+    try terminal.wait(for: "ready")
+    for name in Self.hostile {
+      for count in [2, name.count - 1] {
+        for word in Self.typed(String(name.prefix(count)), in: shell) {
+          terminal.type("keytree get \(word)\t\n")
+          try terminal.wait(for: "ready")
+          let words = try String(contentsOfFile: world.scratch.path + "/words", encoding: .utf8)
+          #expect(words == "get\n\(name)\n", "\(word)")
+        }
+      }
+    }
+    terminal.type("exit\n")
+    #expect(terminal.finish().code == 0)
     #expect(!FileManager.default.fileExists(atPath: world.scratch.path + "/PWNED"))
   }
 
