@@ -14,6 +14,12 @@ stop() {
   exit 1
 }
 
+case ${1:-} in
+  -h | --help)
+    sed -n '2,/^set /s/^# \{0,1\}//p' "$0"
+    exit 0
+    ;;
+esac
 uninstall=no
 if [ "${1:-}" = --uninstall ]; then
   uninstall=yes
@@ -21,6 +27,8 @@ if [ "${1:-}" = --uninstall ]; then
 fi
 if [ $# -ne 1 ] || [ -z "$1" ]; then stop "usage: ./install.sh [--uninstall] PREFIX"; fi
 case $1 in
+  # A mistyped option would become a folder.
+  -*) stop "PREFIX must not begin with -; ./install.sh --help explains the options" ;;
   /*) prefix=$1 ;;
   *) prefix=$PWD/${1#./} ;;
 esac

@@ -119,6 +119,22 @@ struct InstallationTests {
     #expect(refused.status == 1 && refused.text.contains("nothing is installed"))
   }
 
+  @Test func `the installer explains itself, and a mistyped option is no folder to install below`() throws {
+    let archive = folder.path + "/archive"
+    try FileManager.default.createDirectory(atPath: archive + "/files/bin", withIntermediateDirectories: true)
+    try ExecutableFile.write("#!/bin/sh\necho keytree 1\n", to: archive + "/files/bin/keytree")
+    let script = try installer(in: archive)
+    for option in ["--help", "-h"] {
+      let help = try run(["sh", script, option])
+      #expect(help.status == 0 && help.text.contains("./install.sh --uninstall PREFIX"), "\(help.text)")
+    }
+    for words in [["--hlep"], ["-prefix"], ["--uninstall", "--help"]] {
+      let refused = try run(["sh", script] + words)
+      #expect(refused.status == 1 && refused.text.contains("PREFIX must not begin with -"), "\(refused.text)")
+    }
+    #expect(paths(archive) == ["files", "files/bin", "files/bin/keytree", "install.sh"])
+  }
+
   @Test func `the archive replaces no file of another origin, and removes nothing outside its folder`() throws
   {
     let archive = folder.path + "/archive"
