@@ -114,7 +114,7 @@ enum KeyringErrors {
       .notPinned, .changed(generation: 2, pinned: 1), .changed(generation: 1, pinned: 1),
       .changed(generation: 1, pinned: 2), .unsigned, .notSuccessor(generation: 2),
       .stepsMissing(generation: 3, pinned: 1), .restored(generation: 1, newer: 2),
-      .leavesOut(generation: 2, other: 2), .historyUnreadable(generation: 2),
+      .contradictory(generation: 2, other: 2), .historyUnreadable(generation: 2),
       .keyExchanged(person, name: evil),
       .badSignature, .pinUnreadable, .keyMissing(person), .keyChanged(person, name: evil),
       .foreignSubkey(foreign), .unusableKeyFile(person, .tooManyParts(limit: 64)),

@@ -129,7 +129,7 @@ extension PolicyDistrust {
   /// True if another policy of the history may be the one of the admins, so that the hint is not to accept this one.
   var hasRival: Bool {
     switch self {
-    case .restored, .leavesOut: true
+    case .restored, .contradictory: true
     default: false
     }
   }
@@ -156,9 +156,8 @@ extension PolicyDistrust {
       "a person from whom its history has taken the right to sign has signed it; generation \(newer) of the history is valid"
     case .restored(let generation, let newer):
       "it is an older policy (generation \(generation)) that was restored; its history has generation \(newer)"
-    case .leavesOut(let generation, let other):
-      "its history has two sides, up to generation \(generation) and \(other), and one has removed an admin who has signed "
-        + "the other"
+    case .contradictory(let generation, let other):
+      "two sides of its history, up to generation \(generation) and \(other), contradict each other"
     case .historyUnreadable(let generation):
       "it has generation \(generation), and the policies in the history cannot be read"
     case .unsigned: "it has no signature"
@@ -189,7 +188,7 @@ extension PolicyDistrust {
         + "backup"
     case .restored:
       "`keytree git log -- policy.json` shows who restored it, and `keytree git revert COMMIT` takes that back"
-    case .leavesOut:
+    case .contradictory:
       "ask the admins which policy is theirs; an admin drops the other one with `keytree sync --keep-policy`, and "
         + "`keytree trust` accepts this one"
     case .historyUnreadable: "`keytree doctor` tests git; `keytree verify` tests the history"

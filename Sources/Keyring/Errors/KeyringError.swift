@@ -165,9 +165,9 @@ public enum PolicyDistrust: Sendable, Equatable {
   case stepsMissing(generation: Int, pinned: Int)
   /// The history of the policy has a newer one that follows it, so the older one was restored.
   case restored(generation: Int, newer: Int)
-  /// The policy leaves out another one of its history, and a person who is no admin of that one has signed a step to it:
-  /// perhaps a person whom that one has removed.
-  case leavesOut(generation: Int, other: Int)
+  /// The history of the policy has two sides that contradict each other: each has taken the right to sign from a signer of
+  /// the other one, or both end with the same generation.
+  case contradictory(generation: Int, other: Int)
   /// The policy is newer than the accepted one, and the policies in the history cannot be read.
   case historyUnreadable(generation: Int)
   /// The policy has no signature file.

@@ -70,22 +70,6 @@ extension Keyring {
     return try with(acceptance.followed(from: trusted, to: last, past: past))
   }
 
-  /// Checks that a policy that follows the accepted one is the newest of a branch.
-  ///
-  /// - Parameters:
-  ///   - step: The policy; nil for that of the store.
-  ///   - past: The policies in the history, with those of the branch that has the policy.
-  /// - Throws: `KeyringError.policyNotTrusted` with `restored` or `leavesOut`, or because the policy does not follow the
-  ///   accepted one; `.engine`, or a file error.
-  package func requireNewest(_ step: PolicyStep?, past: HistoricalPolicies) throws(KeyringError) {
-    let step = if let step { step } else { try PolicyAcceptance.step(in: tree) }
-    let engine = engine
-    let acceptance = PolicyAcceptance(tree: tree, host: host) { _, keys in engine.with(keys: keys) }
-    let branch = past.withBranch(of: step.digest)
-    let link = try acceptance.followed(from: trusted, to: step, past: branch)
-    try acceptance.requireNewest(link, after: trusted, in: branch)
-  }
-
   /// Returns true if a policy of a branch was replaced before by the accepted one, or by one before that: it precedes the
   /// accepted one, or a merge has left it out.
   ///
@@ -93,7 +77,7 @@ extension Keyring {
   ///   - step: The policy.
   ///   - past: The policies in the history, with those of the branch that has the policy.
   package func hasReplaced(_ step: PolicyStep, in past: HistoricalPolicies) -> Bool {
-    if ancestors(in: past).contains(where: { $0.digest == step.digest }) { return true }
+    if past.ancestors(of: policy).contains(step.digest) { return true }
     // A policy that cannot be read is none that was replaced.
     guard let generation = (try? Policy.parse(step.bytes))?.generation else { return false }
     return generation < policy.generation && past.isOnBranch(trusted.link.digest)
@@ -104,7 +88,7 @@ extension Keyring {
   ///
   /// - Parameter past: The policies in the history, with those of the commit as the branch.
   /// - Returns: The keyring, and its policy with signature and key files; this keyring and nil if no policy follows.
-  /// - Throws: `KeyringError.policyNotTrusted` with `restored` if two policies follow the same one; `.engine`.
+  /// - Throws: `KeyringError.policyNotTrusted` with `contradictory`; `.engine`.
   package func newest(in past: HistoricalPolicies) throws(KeyringError) -> (judge: Keyring, step: PolicyStep?)
   {
     guard let newest = try PolicyChain(engine: engine).newest(after: trusted.link, in: past) else {

@@ -28,8 +28,7 @@ struct PolicyAcceptance {
       let step = try Self.step(in: tree)
       // Plain git may have brought a policy that a push has restored, also in a merge that is not complete.
       let branch = past.withBranch(of: step.digest)
-      let link = try followed(from: trusted, to: step, past: branch)
-      try requireNewest(link, after: trusted, in: branch)
+      let link = try newest(step, after: trusted, in: branch)
       if past.problem != nil {
         throw KeyringError.policyNotTrusted(.historyUnreadable(generation: generation))
       }
@@ -47,17 +46,20 @@ struct PolicyAcceptance {
     }
   }
 
-  /// Checks that a policy that follows the accepted one is the newest of a branch.
+  /// Returns the policy of a step if it is the newest one after the accepted one.
   ///
-  /// - Throws: `KeyringError.policyNotTrusted` with `restored` or `leavesOut`; `.engine`.
-  func requireNewest(
-    _ link: PolicyChain.Link, after trusted: TrustedPolicy, in branch: HistoricalPolicies
-  ) throws(KeyringError) {
+  /// - Throws: `KeyringError.policyNotTrusted` with `restored` or `contradictory`, or because it does not follow; `.engine`.
+  private func newest(
+    _ step: PolicyStep, after trusted: TrustedPolicy, in branch: HistoricalPolicies
+  ) throws(KeyringError) -> PolicyChain.Link {
     let chain = PolicyChain(engine: engine(trusted.policy.keyring, trusted.keys))
-    guard let newest = try chain.newest(after: trusted.link, in: branch)?.link, newest.digest != link.digest
-    else { return }
+    let newest = try chain.newest(after: trusted.link, in: branch)?.link
+    if let newest, newest.digest == step.digest { return newest }
+    let link = try followed(from: trusted, to: step, past: branch)
     // A policy that is not committed may follow the newest one of the branch.
-    if !branch.isOnBranch(link.digest), branch.precedes(newest.digest, link.policy) { return }
+    guard let newest,
+      branch.isOnBranch(step.digest) || !branch.ancestors(of: link.policy).contains(newest.digest)
+    else { return link }
     throw .policyNotTrusted(
       .restored(generation: link.policy.generation, newer: newest.policy.generation))
   }

@@ -232,7 +232,7 @@ package struct PolicyChain {
   ///   - past: The policies in the history, with those of the branch. The caller has to check
   ///     ``HistoricalPolicies/problem`` afterwards: a policy that could not be read does not follow.
   /// - Returns: The policy; nil if none follows, so that the given one is the newest of the branch.
-  /// - Throws: `KeyringError.policyNotTrusted` with `leavesOut` if no side counts, or with `restored` if two sides have the
+  /// - Throws: `KeyringError.policyNotTrusted` with `contradictory` if no side counts, or if two sides that count have the
   ///   same highest generation; `.engine`.
   func newest(
     after link: Link, in past: HistoricalPolicies
@@ -246,16 +246,16 @@ package struct PolicyChain {
       }
       if counts, let last = line.last { counting.append(last) }
     }
-    let generations = lines.compactMap { $0.last?.link.policy.generation }.sorted()
-    guard let highest = generations.last else { return nil }
-    guard let newest = counting.map(\.link.policy.generation).max() else {
-      throw .policyNotTrusted(.leavesOut(generation: highest, other: generations[generations.count - 2]))
+    guard !lines.isEmpty else { return nil }
+    counting.sort { $0.link.policy.generation > $1.link.policy.generation }
+    if let newest = counting.first,
+      counting.dropFirst().first?.link.policy.generation != newest.link.policy.generation
+    {
+      return newest
     }
-    let kept = counting.filter { $0.link.policy.generation == newest }
-    guard kept.count == 1 else {
-      throw .policyNotTrusted(.restored(generation: link.policy.generation, newer: newest))
-    }
-    return kept[0]
+    let generations = lines.compactMap { $0.last?.link.policy.generation }.sorted(by: >)
+    throw .policyNotTrusted(
+      .contradictory(generation: generations[0], other: generations.dropFirst().first ?? generations[0]))
   }
 
   /// Returns true if the last policy of a line that a merge has left out does not speak against the other line.
@@ -321,120 +321,5 @@ package struct PolicyChain {
       keys[fingerprint] = file
     }
     return keys
-  }
-}
-
-/// The policies in a history, by their digests. The same policy can occur with several signatures and key files.
-package struct HistoricalPolicies: Sendable {
-  private let count: Int
-  private let previous: [ContentDigest: ContentDigest?]
-  private let next: [ContentDigest?: [ContentDigest]]
-  private let branch: Set<ContentDigest>
-  private let step: @Sendable (ContentDigest, _ version: Int) -> PolicyStep?
-  private let failure: @Sendable () -> (any Error)?
-
-  /// The error because of which a policy could not be read, so that it seems to be missing; nil if there was none.
-  package var problem: (any Error)? { failure() }
-
-  /// Creates the set. All policies are on the branch.
-  ///
-  /// - Parameter steps: The steps in any order, except that those with the same policy are tried in this order.
-  package init(_ steps: [PolicyStep]) {
-    let known = Dictionary(grouping: steps, by: \.digest)
-    // A policy that cannot be read names no previous policy, so the reason does not matter.
-    let previous = known.mapValues { versions in
-      versions.first.flatMap { (try? Policy.parse($0.bytes))?.previous }
-    }
-    self.init(previous: previous, branch: Set(known.keys)) { digest, version in
-      known[digest].flatMap { $0.indices.contains(version) ? $0[version] : nil }
-    }
-  }
-
-  /// Creates the set of a history that cannot be read.
-  ///
-  /// - Parameter problem: The reason.
-  package init(unreadable problem: any Error) {
-    self.init(previous: [:], branch: [], failure: { problem }) { _, _ in nil }
-  }
-
-  /// Creates a set whose steps are read when they are needed. A history can have more policies than fit in memory.
-  ///
-  /// - Parameters:
-  ///   - previous: The policies, each with the predecessor that it names.
-  ///   - branch: The policies on the branch whose newest policy is searched.
-  ///   - failure: Returns the first error of `step`.
-  ///   - step: Returns the policy with a digest, and its signature and key files with an index that starts at 0; nil if
-  ///     there is none, or if it cannot be read.
-  package init(
-    previous: [ContentDigest: ContentDigest?], branch: Set<ContentDigest>,
-    failure: @escaping @Sendable () -> (any Error)? = { nil },
-    step: @escaping @Sendable (ContentDigest, _ version: Int) -> PolicyStep?
-  ) {
-    count = previous.count
-    next = Dictionary(grouping: branch) { previous[$0] ?? nil }
-    (self.previous, self.branch, self.failure, self.step) = (previous, branch, failure, step)
-  }
-
-  /// Returns true if a policy is one of those before another one.
-  func precedes(_ digest: ContentDigest, _ policy: Policy) -> Bool {
-    var next = policy.previous
-    var count = 0
-    while let current = next, count <= previous.count {
-      if current == digest { return true }
-      next = previous[current] ?? nil
-      count += 1
-    }
-    return false
-  }
-
-  /// Returns the set with a branch that has a policy: the same one, or all policies of the history. The policy may be in the
-  /// folder of the store only, because a merge by plain git is not complete.
-  func withBranch(of digest: ContentDigest) -> HistoricalPolicies {
-    if isOnBranch(digest) { return self }
-    return HistoricalPolicies(
-      previous: previous, branch: Set(previous.keys), failure: failure, step: step)
-  }
-
-  /// The most bytes of the policies between two policies.
-  private static let pathLimit = 256 << 20
-
-  /// The policy with a digest, and the first of its signatures.
-  package subscript(digest: ContentDigest) -> PolicyStep? { step(digest, 0) }
-
-  /// Returns the digests of the policies on the branch that name a policy as their predecessor. They were not verified.
-  func successors(of digest: ContentDigest) -> [ContentDigest] { next[digest] ?? [] }
-
-  /// Returns true if a policy is on the branch whose newest policy is searched.
-  func isOnBranch(_ digest: ContentDigest) -> Bool { branch.contains(digest) }
-
-  /// Returns a policy with each of its signatures and sets of key files. Each is read when it is needed.
-  package func versions(of digest: ContentDigest) -> some Sequence<PolicyStep> {
-    sequence(state: 0) { version in
-      defer { version += 1 }
-      return step(digest, version)
-    }
-  }
-
-  /// Returns the steps that lead to a policy, including that policy.
-  ///
-  /// - Parameters:
-  ///   - step: The last step.
-  ///   - isStart: Returns true for the digest of a policy to start from.
-  /// - Returns: The start and the steps in order; nil if a policy between them is not known, or if all together are
-  ///   larger than 256 MiB.
-  package func path(
-    to step: PolicyStep, from isStart: (ContentDigest) -> Bool
-  ) -> (start: ContentDigest, steps: [PolicyStep])? {
-    var path = [step]
-    var size = step.bytes.count
-    // A policy that cannot be read names no previous policy, so the reason does not matter.
-    while let first = path.last, let previous = (try? Policy.parse(first.bytes))?.previous {
-      if isStart(previous) { return (previous, path.reversed()) }
-      guard path.count <= count, let before = self[previous] else { return nil }
-      path.append(before)
-      size += before.bytes.count
-      guard size <= Self.pathLimit else { return nil }
-    }
-    return nil
   }
 }

@@ -162,29 +162,39 @@ public struct Trust: Sendable {
   /// - Parameter past: The policies in the history, with those of the branch.
   package func isOnBranch(of past: HistoricalPolicies) -> Bool { past.isOnBranch(ContentDigest(of: bytes)) }
 
-  /// Checks that this policy is the newest one after the first of its chain that the history has.
+  /// Checks that this policy is the newest one of its history.
   ///
   /// - Parameter past: The policies in the history, with those of the branch that has this one.
-  /// - Throws: `KeyringError.policyNotTrusted` with `restored` or `leavesOut`; `.engine`.
+  /// - Throws: `KeyringError.policyNotTrusted` with `restored`; with `contradictory` if this is the last policy of one of
+  ///   two sides; `.engine`.
   package func requireNewest(in past: HistoricalPolicies) throws(KeyringError) {
     let last = PolicyChain.Link(policy: policy, digest: ContentDigest(of: bytes), keys: keys)
     let branch = past.withBranch(of: last.digest)
-    var first = last
-    // What precedes a policy that cannot be read is not known.
-    while let digest = first.policy.previous, let step = branch[digest],
-      let policy = try? Policy.parse(step.bytes)
-    {
-      first = PolicyChain.Link(policy: policy, digest: digest, keys: step.keys(namedIn: policy))
-    }
     let chain = PolicyChain(engine: engine)
-    var newest = try chain.newest(after: first, in: branch)?.link ?? first
-    // The first policies may not be valid, for example because GnuPG cannot read a key any more.
-    if newest.policy.generation < policy.generation {
-      newest = try chain.newest(after: last, in: branch)?.link ?? last
+    let following = try chain.lines(after: last, in: branch).compactMap { $0.last?.link.policy.generation }
+    if let newer = following.max() {
+      throw .policyNotTrusted(.restored(generation: policy.generation, newer: newer))
     }
-    if newest.digest == last.digest { return }
+    guard let first = Self.firstFork(before: last, in: branch),
+      let newest = try chain.newest(after: first, in: branch)?.link, newest.digest != last.digest
+    else { return }
     throw .policyNotTrusted(
       .restored(generation: policy.generation, newer: newest.policy.generation))
+  }
+
+  /// Returns the first policy before another one from which a second side starts; nil if there is none.
+  private static func firstFork(
+    before last: PolicyChain.Link, in branch: HistoricalPolicies
+  ) -> PolicyChain.Link? {
+    var next = last.digest
+    var fork: ContentDigest?
+    for digest in branch.ancestors(of: last.policy) {
+      if branch.successors(of: digest).contains(where: { $0 != next }) { fork = digest }
+      next = digest
+    }
+    // A policy that cannot be read has no key files with which its successors can be verified.
+    guard let fork, let step = branch[fork], let policy = try? Policy.parse(step.bytes) else { return nil }
+    return PolicyChain.Link(policy: policy, digest: fork, keys: step.keys(namedIn: policy))
   }
 
   /// Accepts the policy and the key files of its members on this machine.

@@ -73,8 +73,7 @@ extension Keyring {
   ///   - step: The policy of the remote's commit.
   ///   - past: The policies in the history, with those of the remote as the branch.
   /// - Returns: The edits, and the policy.
-  /// - Throws: The errors of ``reapply(at:host:past:)``; `.policyNotTrusted` with `restored` if two policies follow the same
-  ///   one.
+  /// - Throws: The errors of ``reapply(at:host:past:)``; `.policyNotTrusted` with `contradictory`.
   package func rebase(
     onto step: PolicyStep, past: HistoricalPolicies
   ) throws(KeyringError) -> PolicyRebase {
@@ -88,10 +87,10 @@ extension Keyring {
   ) throws(KeyringError) -> PolicyChain.Link? {
     let own = mine.link.digest
     if past.isOnBranch(own) { return mine.link }
-    guard let step = mine.policy.ancestors(in: past).first(where: { past.isOnBranch($0.digest) }) else {
-      return nil
+    let digest = past.ancestors(of: mine.policy).first(where: past.isOnBranch)
+    return try digest.flatMap { past[$0] }.map { step throws(KeyringError) in
+      try link(step, like: mine, in: past)
     }
-    return try link(step, like: mine, in: past)
   }
 
   /// Returns the newest policies on the branch of a remote that follow from a policy which both sides have in common, and

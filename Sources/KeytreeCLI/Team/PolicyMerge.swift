@@ -103,8 +103,8 @@ struct PolicyMerge {
     if count <= 0 { return false }
     guard keyring.policy.admins.contains(keyring.ownFingerprint) else {
       call.console.complain(
-        "keytree: warning: the history contains a newer policy that was dropped, so `keytree verify` reports an old "
-          + "one")
+        "keytree: warning: the history contains a policy that was dropped and that is not older than the accepted one"
+      )
       call.console.complain("hint: ask an admin to run `keytree trust`, which signs the policy again")
       return false
     }

@@ -47,7 +47,7 @@ enum TrustCommand: Command {
       throw error
     }
     defer { call.explain(trust.engineStatistics) }
-    let code = try decide(trust, at: path, fetched: fetched, expected: expected, call)
+    let code = try decide(trust, at: path, expected: expected, call)
     if let fetched { try reception.mergeAccepted(fetched) }
     if trust.standing == .first { try rebuildIndex(at: path, call) }
     if try PolicyMerge.signPastDropped(call) {
@@ -61,15 +61,13 @@ enum TrustCommand: Command {
   /// - Parameters:
   ///   - path: the folder of the store.
   ///   - isOtherStore: true if commands use another store without `--store`.
-  ///   - fetched: the policy, if it is that of the remote, which is not merged yet; nil if it is that of the store.
   static func decide(
-    _ trust: Trust, at path: String, isOtherStore: Bool = false, fetched: PolicyStep? = nil,
-    expected: Fingerprint?, _ call: CommandCall
+    _ trust: Trust, at path: String, isOtherStore: Bool = false, expected: Fingerprint?, _ call: CommandCall
   ) throws -> ExitCode {
     let isAccepted = trust.standing == .accepted
     if !call.globals.json { show(trust, call.console) }
     if let obstacle = trust.obstacle { throw refusal(obstacle) }
-    if !isAccepted { try checkHistory(of: trust, at: path, fetched, expected: expected, call) }
+    if !isAccepted { try checkHistory(of: trust, at: path, expected: expected, call) }
     guard trust.signer != nil else {
       throw noOwnKey(try OwnKeys(host: try call.host()), trust, folder: isOtherStore ? path : nil)
     }
@@ -89,10 +87,10 @@ enum TrustCommand: Command {
     return .done
   }
 
-  /// Throws an error if the history has a policy that follows the one to accept. Also warns if that one leaves out another
-  /// one of the history, which a script never accepts.
+  /// Throws an error if the policy to accept is not the newest one of its history. Warns if two sides of the history
+  /// contradict each other.
   private static func checkHistory(
-    of trust: Trust, at path: String, _ fetched: PolicyStep?, expected: Fingerprint?, _ call: CommandCall
+    of trust: Trust, at path: String, expected: Fingerprint?, _ call: CommandCall
   ) throws {
     guard let repository = try Repository.find(store: path, git: call.git(in:)) else { return }
     var past = try Synchronization.fetchedPolicies(in: repository)
@@ -102,25 +100,10 @@ enum TrustCommand: Command {
     }
     do {
       try trust.requireNewest(in: past)
-    } catch {
-      if case .policyNotTrusted(let reason) = error { throw refusal(reason) }
-      throw error
-    }
-    if trust.standing == .newer {
-      // This accepts nothing.
-      let keyring = try Keyring.open(at: path, host: try call.host())
-      do {
-        try keyring.requireNewest(fetched, past: past)
-      } catch KeyringError.policyNotTrusted(let reason) {
-        switch reason {
-        case .restored: throw refusal(reason)
-        case .leavesOut:
-          if expected != nil { throw refusal(reason) }
-          call.console.complain("keytree: warning: \(reason.message)")
-        // The user decides about a policy that does not follow the accepted one.
-        default: break
-        }
-      }
+    } catch KeyringError.policyNotTrusted(let reason) {
+      // The user decides between two sides; a script does not.
+      guard case .contradictory = reason, expected == nil else { throw refusal(reason) }
+      call.console.complain("keytree: warning: \(reason.message)")
     }
     if let problem = past.problem { throw problem }
   }
@@ -167,7 +150,7 @@ enum TrustCommand: Command {
   static func refusal(_ reason: PolicyDistrust) -> CommandError {
     let hint =
       switch reason {
-      case .restored, .leavesOut: reason.hint
+      case .restored, .contradictory: reason.hint
       case .keyExchanged:
         "restore the file in `keys` from git; `keytree group refresh KEYFILE` imports a newer key"
       default:

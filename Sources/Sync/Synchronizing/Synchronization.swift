@@ -1,6 +1,6 @@
 internal import Encoding
 package import Keyring
-package import KeyringModel
+internal import KeyringModel
 
 /// Synchronizes a store with a remote branch: commit, fetch, merge, push.
 ///
@@ -31,74 +31,6 @@ package struct Synchronization {
     case theirs(ContentDigest)
     /// That of this clone. The digests are those of ``policies(droppedWith:_:)``; other policies are not dropped.
     case ours(dropping: Set<ContentDigest>)
-  }
-
-  /// The result of a synchronization.
-  package struct Report: Sendable, Equatable {
-    /// The number of commits that were fetched and merged.
-    package var received = 0
-    /// The number of commits that were pushed.
-    package var sent = 0
-    /// True if a merge commit was created.
-    package var hasMerged = false
-    /// The conflict copies that the merge created.
-    package var copies: [ItemRecord] = []
-    /// The number of conflict copies that the merge created.
-    package var newCopies: Int { copies.count }
-    /// The number of conflict copies that others have removed, as `resolve` does.
-    package var removedCopies = 0
-    /// The number of items that were re-encrypted for the members of their groups.
-    package var resealed = 0
-    /// The number of records that both sides had changed and that were merged and signed.
-    package var signed = 0
-    /// The number of records that were signed again without a change, because the remote's policy has removed their
-    /// signers.
-    package var signedAgain = 0
-    /// The number of records that were signed again without a change, because the keys of their signers, who are members,
-    /// are no longer valid for them.
-    package var signedAgainForKeys = 0
-    /// Changes that were refused, for example because no member of the item's group has signed them.
-    package var refused: [RefusedChange] = []
-    /// Files that other programs have added or changed and that can be adopted.
-    package var foreignFiles: [IncomingForeignFile] = []
-    /// Items that another user has deleted.
-    package var deletions: [IncomingDeletion] = []
-    /// Versions of items in this clone that others have refused, because no member of their group has signed them.
-    package var abandoned: [AbandonedItem] = []
-    /// Items for which an older version was received, which is kept as a conflict copy.
-    package var olderVersions: [ItemRecord] = []
-    /// The new name of the branch on the remote, if it was renamed.
-    package var renamedBranch: String?
-    /// True if a new policy was received.
-    package var hasNewPolicy = false
-    /// True if nothing was pushed because a new policy was received, so that another run with that policy must push.
-    package var isUnsent = false
-    /// The number of commits that stay in this clone because the user was removed: every other machine would refuse
-    /// their changes.
-    package var withheld = 0
-    package init() {}
-
-    /// Adds the results of another run.
-    package mutating func add(_ other: Report) {
-      received += other.received
-      sent += other.sent
-      hasMerged = hasMerged || other.hasMerged
-      copies += other.copies
-      removedCopies += other.removedCopies
-      resealed += other.resealed
-      signed += other.signed
-      signedAgain += other.signedAgain
-      signedAgainForKeys += other.signedAgainForKeys
-      refused += other.refused
-      foreignFiles += other.foreignFiles
-      deletions += other.deletions
-      abandoned += other.abandoned
-      olderVersions += other.olderVersions
-      renamedBranch = other.renamedBranch ?? renamedBranch
-      hasNewPolicy = hasNewPolicy || other.hasNewPolicy
-      isUnsent = other.isUnsent
-      withheld = other.withheld
-    }
   }
 
   private let repository: Repository
@@ -306,56 +238,6 @@ package struct Synchronization {
     }
   }
 
-  /// Returns the policy of the last commit that was fetched from the remote.
-  ///
-  /// - Parameter repository: The repository of the store.
-  /// - Returns: The policy with its signature and key files; nil if nothing was fetched, or if it cannot be read.
-  /// - Throws: The errors of `Git.run`.
-  package static func fetchedPolicy(in repository: Repository) throws -> PolicyStep? {
-    try fetchedCommit(in: repository).flatMap { try PolicyHistoryReader(in: repository).step(at: $0) }
-  }
-
-  /// Returns the policies in the history, with those of the last commit that was fetched from the remote as the branch
-  /// whose newest policy is searched.
-  ///
-  /// - Parameter repository: The repository of the store.
-  /// - Throws: The errors of `Git.run`.
-  package static func fetchedPolicies(in repository: Repository) throws -> HistoricalPolicies {
-    try PolicyHistoryReader(in: repository).steps(branch: try fetchedCommit(in: repository))
-  }
-
-  /// Returns the digests of the policies that are dropped if this clone keeps its own one.
-  ///
-  /// - Parameters:
-  ///   - step: The policy of the remote's commit.
-  ///   - newest: The newest policies of the remote.
-  package static func policies(droppedWith step: PolicyStep, _ newest: [Policy]) -> Set<ContentDigest> {
-    Set(newest.map { ContentDigest(of: $0.encode()) }).union([step.digest])
-  }
-
-  private static func fetchedCommit(in repository: Repository) throws -> String? {
-    try Remote.find(in: repository).flatMap { try repository.git.commit($0.fetched) }
-  }
-
-  /// Finds the local changes of people and groups to apply on top of the newest policy of the remote.
-  ///
-  /// - Parameters:
-  ///   - keyring: The keyring.
-  ///   - step: The policy of the remote's commit.
-  ///   - past: The policies in the history, with those of the commit as the branch.
-  /// - Throws: `cannotReapply` if that policy is not trusted; the errors of `Keyring.rebase(onto:past:)`, and of git.
-  package static func rebase(
-    _ keyring: Keyring, onto step: PolicyStep, past: HistoricalPolicies
-  ) throws -> PolicyRebase {
-    let merge = Result { () throws(KeyringError) in try keyring.rebase(onto: step, past: past) }
-    if let problem = past.problem { throw problem }
-    do {
-      return try merge.get()
-    } catch .policyNotTrusted(let reason) {
-      throw SyncError.cannotReapply(reason)
-    }
-  }
-
   /// Returns the result of the merge of two commits.
   ///
   /// - Throws: `KeyringError` with `policyNotTrusted` if no policy was accepted and the local branch has commits of its
@@ -415,14 +297,15 @@ package struct Synchronization {
       throw SyncError.foreignPolicy
     }
     let newest: (judge: Keyring, step: PolicyStep?)
+    let isNewest: Bool
     do {
-      if let step { try requireSuccessor(step, head: head, since: bases, past) }
       newest = try keyring.newest(in: past)
       if let problem = past.problem { throw problem }
+      isNewest = step.map { $0.digest == ContentDigest(of: newest.judge.policy.encode()) } ?? false
+      if let step, !isNewest { try requireSuccessor(step, head: head, since: bases, past) }
     } catch KeyringError.policyNotTrusted(let reason) {
       throw SyncError.untrustedPolicy(reason, commit: change)
     }
-    let isNewest = step.map { $0.digest == ContentDigest(of: newest.judge.policy.encode()) } ?? false
     guard let old = policy?.generation, !isNewest else {
       return try merge(
         newest.judge, policyOf: newest.step == nil || isNewest ? nil : .ours,

@@ -89,7 +89,7 @@ import Testing
     let sides = [
       try next(first, by: alice, .create(group: "a")), try next(first, by: bob, .create(group: "b")),
     ]
-    #expect(throws: KeyringError.policyNotTrusted(.restored(generation: 1, newer: 2))) {
+    #expect(throws: KeyringError.policyNotTrusted(.contradictory(generation: 2, other: 2))) {
       try newest(after: first, of: sides)
     }
   }
@@ -113,7 +113,7 @@ import Testing
     #expect(try newest(after: first, of: [removal, fork, later]) == removal.link.policy)
     // Two people who have removed each other.
     let mutual = try next(first, by: carol, .remove(alice))
-    #expect(throws: KeyringError.policyNotTrusted(.leavesOut(generation: 2, other: 2))) {
+    #expect(throws: KeyringError.policyNotTrusted(.contradictory(generation: 2, other: 2))) {
       try newest(after: first, of: [removal, mutual])
     }
   }

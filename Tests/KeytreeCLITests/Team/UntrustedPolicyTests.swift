@@ -100,6 +100,23 @@ import Testing
     #expect(try !team.succeed(.dave, "who", "c.example/me").text.contains("Carol"))
   }
 
+  @Test func `only the user decides between two admins who have removed each other`() throws {
+    let (alice, bob) = (GnuPGKey.alice.fingerprint.text, GnuPGKey.bob.fingerprint.text)
+    try team.succeed(.bob, "group", "remove", "default", alice, "--all")
+    try team.succeed(.alice, "group", "remove", "default", bob, "--all")
+    try team.succeed(.alice, "sync")
+    try team.pushMerge(with: .bob)
+    let reason = "two sides of its history, up to generation 4 and 4, contradict each other"
+    for words in [["sync"], ["trust", "--fingerprint", bob]] {
+      let refused = team.run(.carol, words)
+      #expect(refused.code == .policyNotTrusted && refused.talk.contains(reason), "\(refused.talk)")
+    }
+    #expect(try team.succeed(.carol, "group", "show", "default").lines.count == 3)
+    let accepted = team.run(.carol, ["trust"], answers: ["y"])
+    #expect(accepted.code == .done && accepted.talk.contains(reason), "\(accepted.talk)")
+    #expect(try !team.succeed(.carol, "group", "show", "default").text.contains("Alice"))
+  }
+
   @Test func `a policy that a merge has dropped does not come back`() throws {
     try team.welcome(.dave)
     for person in [GnuPGKey.bob, .dave] { try team.succeed(person, "sync") }
