@@ -242,19 +242,21 @@ struct ItemReader {
   ///
   /// - Throws: `MessageError`, `EngineError`.
   func isReader(_ person: Fingerprint, of message: [UInt8]) throws -> Bool {
-    let ids = try keyring.engine.recipients(of: message)
-    return try ids.contains { try owners(of: $0) == [person] }
+    try keyring.engine.recipients(of: message).contains { try isOwned($0, by: person) }
   }
 
-  private func owners(of id: KeyID) throws(EngineError) -> [Fingerprint] {
-    keyring.policy.owners(of: id, among: try keyring.engine.owners(of: id))
+  /// Returns true if a subkey is that of a person and of no other one. Keys that replace each other are of one person.
+  private func isOwned(_ id: KeyID, by person: Fingerprint) throws(EngineError) -> Bool {
+    let policy = keyring.policy
+    let owners = policy.owners(of: id, among: try keyring.engine.owners(of: id))
+    return Set(owners.map(policy.newestKey)) == [policy.newestKey(of: person)]
   }
 
   private func isReader(
     _ person: Fingerprint, _ ids: [KeyID], _ record: ItemRecord
   ) throws(KeyringError) -> Bool {
     do throws(EngineError) {
-      for id in ids where try owners(of: id) == [person] { return true }
+      for id in ids where try isOwned(id, by: person) { return true }
     } catch {
       throw .engine(error, record.reference)
     }

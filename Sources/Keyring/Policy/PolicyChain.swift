@@ -74,35 +74,49 @@ package struct PolicyChain {
   /// - Parameters:
   ///   - steps: The policies that follow it, in order.
   ///   - start: The verified policy.
-  ///   - judge: A second policy; nil for none. Each step must also be signed by one of its admins, with the key from
-  ///     that policy.
+  ///   - left: The policy of another side, which the steps leave out; nil for none. It must not have taken the right to sign
+  ///     from the signer of a step, as in ``newest(after:in:)``.
   ///   - past: The policies in the history. If a step is not validly signed there with one signature or set of key
   ///     files, the others are tried.
   /// - Returns: The last policy.
   /// - Throws: `KeyringError.policyNotTrusted` with the fault of the first step that cannot be verified, or `.engine`.
   func follow(
-    _ steps: [PolicyStep], from start: Link, signedAlsoBy judge: Link? = nil,
+    _ steps: [PolicyStep], from start: Link, leavingOut left: Link? = nil,
     in past: HistoricalPolicies = HistoricalPolicies([])
   ) throws(KeyringError) -> Link {
-    try walk(steps, from: start, signedAlsoBy: judge, in: past).last?.link ?? start
-  }
-
-  private func walk(
-    _ steps: [PolicyStep], from start: Link, signedAlsoBy judge: Link?, in past: HistoricalPolicies
-  ) throws(KeyringError) -> [Followed] {
     var way: [Followed] = []
     for step in steps {
-      let current = way.last?.link ?? start
+      way.append(try follow(step, after: way.last?.link ?? start, since: start, leavingOut: left, in: past))
+    }
+    if let left, try !agrees(left, with: way, after: start) { throw .policyNotTrusted(.badSignature) }
+    return way.last?.link ?? start
+  }
+
+  /// Follows a step with one of its signatures and key files that is valid, if possible one with which another side agrees.
+  private func follow(
+    _ step: PolicyStep, after link: Link, since common: Link, leavingOut left: Link?,
+    in past: HistoricalPolicies
+  ) throws(KeyringError) -> Followed {
+    var (valid, failure): (Followed?, KeyringError?)
+    func followed(by version: PolicyStep) throws(KeyringError) -> Followed? {
       do throws(KeyringError) {
-        way.append(try self.step(step, after: current, signedAlsoBy: judge))
+        let followed = try signedStep(version, after: link)
+        valid = valid ?? followed
+        return try left.map { left throws(KeyringError) in
+          try agrees(left, with: followed, after: link, since: common)
+        } ?? true ? followed : nil
       } catch {
-        guard case .policyNotTrusted = error,
-          let another = try followAnother(step.digest, after: current, signedAlsoBy: judge, in: past)
-        else { throw error }
-        way.append(another)
+        guard case .policyNotTrusted = error else { throw error }
+        failure = failure ?? error
+        return nil
       }
     }
-    return way
+    if let best = try followed(by: step) { return best }
+    for version in past.versions(of: step.digest) {
+      if let best = try followed(by: version) { return best }
+    }
+    guard let valid else { throw failure ?? .policyNotTrusted(.badSignature) }
+    return valid
   }
 
   /// Returns true if a policy that a merge has left out does not speak against a step of the other side: it has not taken the
@@ -133,28 +147,17 @@ package struct PolicyChain {
   }
 
   /// Follows a step with the first signature and key files in the history that are valid; nil if there are none.
-  private func followAnother(
-    _ digest: ContentDigest, after link: Link, signedAlsoBy judge: Link?, in past: HistoricalPolicies
+  private func followAny(
+    _ digest: ContentDigest, after link: Link, in past: HistoricalPolicies
   ) throws(KeyringError) -> Followed? {
     for step in past.versions(of: digest) {
       do throws(KeyringError) {
-        return try self.step(step, after: link, signedAlsoBy: judge)
+        return try signedStep(step, after: link)
       } catch {
         guard case .policyNotTrusted = error else { throw error }
       }
     }
     return nil
-  }
-
-  private func step(
-    _ step: PolicyStep, after link: Link, signedAlsoBy judge: Link?
-  ) throws(KeyringError) -> Followed {
-    if let judge, let signature = step.signature {
-      let admins = judge.policy.admins.filter(link.policy.admins.contains)
-      _ = try verify(
-        step, Self.policy(of: step), signature: signature, with: judge.keys(of: admins), of: admins)
-    }
-    return try signedStep(step, after: link)
   }
 
   /// Checks that an admin has signed a step.
@@ -196,7 +199,7 @@ package struct PolicyChain {
 
   /// Follows one step.
   ///
-  /// - Throws: The errors of `follow(_:from:signedAlsoBy:)`.
+  /// - Throws: The errors of `follow(_:from:leavingOut:in:)`.
   func step(_ step: PolicyStep, after link: Link) throws(KeyringError) -> Link {
     try signedStep(step, after: link).link
   }
@@ -264,11 +267,25 @@ package struct PolicyChain {
   ) throws(KeyringError) -> Bool {
     guard let judge = left.last?.link else { return true }
     let count = zip(left, kept).prefix { $0.link.digest == $1.link.digest }.count
-    let common = count == 0 ? link : kept[count - 1].link
-    var before = common
-    for followed in kept[count...] {
-      if try !agrees(judge, with: followed, after: before, since: common) { return false }
-      before = followed.link
+    return try agrees(judge, with: kept[count...], after: count == 0 ? link : kept[count - 1].link)
+  }
+
+  /// Returns true if a policy that a merge has left out does not speak against the steps of the other side.
+  ///
+  /// If a key was replaced on both sides, the owner has signed the last steps with the new key. So these agree with the
+  /// steps before them that the old key has signed, although a person who should not have it could sign others.
+  private func agrees(
+    _ left: Link, with kept: some BidirectionalCollection<Followed>, after common: Link
+  ) throws(KeyringError) -> Bool {
+    let before = [common] + kept.dropLast().map(\.link)
+    var later: Set<Fingerprint> = []
+    for (followed, before) in zip(kept.reversed(), before.reversed()) {
+      let newest = left.policy.newestKey(of: followed.signer)
+      let isEndorsed =
+        newest != followed.signer && left.policy.admins.contains(newest) && later.contains(newest)
+        && left.keys[newest] == kept.last?.link.keys[newest]
+      if !isEndorsed, try !agrees(left, with: followed, after: before, since: common) { return false }
+      later.insert(followed.signer)
     }
     return true
   }
@@ -284,7 +301,7 @@ package struct PolicyChain {
       let last = line.last?.link ?? link
       var isComplete = true
       for digest in past.successors(of: last.digest) {
-        guard let next = try followAnother(digest, after: last, signedAlsoBy: nil, in: past) else { continue }
+        guard let next = try followAny(digest, after: last, in: past) else { continue }
         isComplete = false
         waiting.append(line + [next])
       }

@@ -29,9 +29,9 @@ public struct Trust: Sendable {
   public let accepted: Policy?
   /// The relation of the two policies.
   public let standing: Standing
-  /// The admin who made the valid signature of the policy: an admin of the accepted policy, or of the policy itself if
-  /// none was accepted.
-  public let signedBy: Fingerprint?
+  /// The admin who made the valid signature of the policy: an admin of the accepted policy, one whom a policy after it has
+  /// made an admin, or an admin of the policy itself if none was accepted.
+  public private(set) var signedBy: Fingerprint?
   /// The person in the policy whose secret key this user has, and who will sign new records: the one that this machine
   /// prefers, or another one if that is not a member or its key cannot be used.
   public let signer: Fingerprint?
@@ -45,7 +45,7 @@ public struct Trust: Sendable {
   /// user has to compare the output of `gpg --show-keys` with information from another source.
   public let changedKeys: [Fingerprint]
   /// The reason why the policy cannot be accepted, such as a missing signature or one by another person; nil if it can.
-  public let obstacle: PolicyDistrust?
+  public private(set) var obstacle: PolicyDistrust?
   /// The cryptographic operations that were needed to determine these facts.
   package let engineStatistics: EngineStatistics
   private let engine: any OpenPGPEngine
@@ -161,6 +161,23 @@ public struct Trust: Sendable {
   ///
   /// - Parameter past: The policies in the history, with those of the branch.
   package func isOnBranch(of past: HistoricalPolicies) -> Bool { past.isOnBranch(ContentDigest(of: bytes)) }
+
+  /// Returns the decision with the policies of the history. They show whether a person has signed the policy who was made
+  /// an admin after the accepted policy.
+  ///
+  /// - Parameter past: The policies in the history, with those of the branch that has this one.
+  /// - Throws: `KeyringError.engine`.
+  package func following(_ past: HistoricalPolicies) throws(KeyringError) -> Trust {
+    guard obstacle == .badSignature, let accepted, let pin, let start = past[pin.digest] else { return self }
+    let link = PolicyChain.Link(policy: accepted, digest: pin.digest, keys: start.keys(namedIn: accepted))
+    let digest = ContentDigest(of: bytes)
+    let lines = try PolicyChain(engine: engine).lines(after: link, in: past.withBranch(of: digest))
+    guard let last = lines.joined().first(where: { $0.link.digest == digest }) else { return self }
+    var trust = self
+    trust.signedBy = last.signer
+    trust.obstacle = Self.strangeKey(policy, keys)
+    return trust
+  }
 
   /// Checks that this policy is the newest one of its history.
   ///

@@ -6,6 +6,8 @@ internal import OpenPGP
 package struct PolicyRebase: Sendable {
   /// The policy that this machine has accepted.
   package let accepted: Policy
+  /// The last policy that both sides have in common; the accepted one if nothing is reapplied.
+  package let base: Policy
   /// The remote's policy: the newest one on its branch.
   package let step: PolicyStep
   /// The keyring with the remote's policy, which is verified but not accepted yet.
@@ -16,14 +18,15 @@ package struct PolicyRebase: Sendable {
   package let edits: [PolicyEdit]
   /// The edits that cannot be applied, because the remote's policy has removed this user.
   package let dropped: [PolicyEdit]
+  /// The people whom the remote's policy has removed, so that changes of their keys and groups are not applied.
+  package let removed: [Fingerprint]
 
   /// The people to whom the dropped edits gave access. Items of this clone are encrypted to them, also in commits that
   /// are not sent yet.
   package var droppedReaders: [Fingerprint] {
-    let people = dropped.compactMap { edit -> Fingerprint? in
+    let people = dropped.compactMap { edit in
       switch edit {
-      case .add(let person, _, _, _, _), .key(let person, _), .encrypt(let person, _), .join(let person, _):
-        person
+      case .add, .key, .encrypt, .join: edit.person
       default: nil
       }
     }
@@ -39,7 +42,7 @@ extension Keyring {
   /// ``accept()`` if there are none. Until then only the accepted policy contains the edits.
   ///
   /// The policy in the store is verified if it follows an ancestor of the accepted policy by its digests. Each step
-  /// must be signed by an admin of the policy before it who is also an admin in the accepted policy.
+  /// must be signed by an admin of the policy before it from whom the accepted policy has not taken that right.
   ///
   /// - Parameters:
   ///   - path: The store's folder, with the remote's policy in it.
@@ -189,18 +192,20 @@ extension Keyring {
         tree: tree, trusted: TrustedPolicy(policy: mine.policy, signer: mine.signer, keys: mine.keys),
         engine: engine, host: host)
       return PolicyRebase(
-        accepted: mine.policy, step: last, keyring: same, judge: same, edits: [], dropped: [], keys: [:])
+        accepted: mine.policy, base: mine.policy, step: last, keyring: same, judge: same, edits: [],
+        dropped: [],
+        removed: [], keys: [:])
     }
     if isKnown { throw .policyNotTrusted(.changed(generation: generation, pinned: mine.policy.generation)) }
     let (base, steps) = try way(from: mine, to: last, in: past)
     // A person who was removed here must not return through a policy that branches off before the removal.
-    let theirs = try chain.follow(steps, from: base, signedAlsoBy: mine.link, in: past)
+    let theirs = try chain.follow(steps, from: base, leavingOut: mine.link, in: past)
     if past.isOnBranch(last.digest), let newest = try chain.newest(after: base, in: past),
       newest.link.digest != last.digest
     {
       return try rebase(mine, onto: newest.step, in: tree, host: host, past: past)
     }
-    let edits = mine.policy.edits(since: base.policy)
+    let (edits, removed) = theirs.policy.adapt(mine.policy.edits(since: base.policy))
     var keys: [Fingerprint: [UInt8]] = [:]
     for edit in edits {
       switch edit {
@@ -208,7 +213,7 @@ extension Keyring {
       default: break
       }
     }
-    let signer = try engine.preferred(mine.signer, in: theirs.policy)
+    let signer = try signer(mine, in: theirs.policy, engine)
     let trusted = TrustedPolicy(
       policy: theirs.policy, signer: signer, keys: theirs.keys, replacing: (mine.policy, mine.pin))
     // Items of this machine may be signed by people whom the remote has removed.
@@ -223,9 +228,24 @@ extension Keyring {
     // A member who is no longer an admin gets an error instead: the clone of a member is sent, with items that are
     // encrypted to the readers of these edits, and nobody has accepted those.
     let isRemoved = !theirs.policy.isMember(signer)
+    let isReapplied = !isRemoved && !missing.isEmpty
     return PolicyRebase(
-      accepted: mine.policy, step: last, keyring: keyring, judge: judge, edits: isRemoved ? [] : missing,
-      dropped: isRemoved ? missing : [], keys: keys)
+      accepted: mine.policy, base: isReapplied ? base.policy : mine.policy, step: last, keyring: keyring,
+      judge: judge, edits: isRemoved ? [] : missing, dropped: isRemoved ? missing : [], removed: removed,
+      keys: keys)
+  }
+
+  /// Returns the person as whom this user acts under the policy of a remote. If that does not have their new key, it is the
+  /// member whose key this machine has replaced.
+  private static func signer(
+    _ mine: TrustedPolicy, in theirs: Policy, _ engine: any OpenPGPEngine
+  ) throws(KeyringError) -> Fingerprint {
+    let signer = try engine.preferred(mine.signer, in: theirs)
+    if theirs.isMember(signer) { return signer }
+    let replaced = mine.policy.people.keys.filter {
+      mine.policy.newestKey(of: $0) == signer && theirs.isMember($0)
+    }
+    return replaced.min() ?? signer
   }
 
   /// Accepts a verified policy.

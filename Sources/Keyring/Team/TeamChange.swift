@@ -70,6 +70,31 @@ extension Keyring {
       waiting: outdated.count { $0.waitsFor != nil })
   }
 
+  /// Splits edits that end the right to sign of each admin as whom this user can sign. Newcomers judge a policy by its own
+  /// people, so the edits that end that right need a second policy, which an admin signs who stays one.
+  ///
+  /// - Parameter edits: The edits of the policy, in order.
+  /// - Returns: The edits of the first policy, and those of the second one; no second ones in the usual case.
+  /// - Throws: `KeyringError.engine`.
+  package func separated(
+    _ edits: [PolicyEdit]
+  ) throws(KeyringError) -> (first: [PolicyEdit], second: [PolicyEdit]) {
+    let own = Set(try ownPeople()).union([trusted.signer]).intersection(policy.admins)
+    let ending = edits.filter { edit in
+      switch edit {
+      case .remove(let person), .replace(let person, _), .role(let person, .member): own.contains(person)
+      default: false
+      }
+    }
+    let first = edits.filter { !ending.contains($0) }
+    // An invalid edit is reported when the policy is planned.
+    let next = try? policy.successor(by: edits, previous: ContentDigest(of: []), at: .latest)
+    guard !first.isEmpty, !ending.isEmpty, let next, own.isDisjoint(with: next.admins) else {
+      return (edits, [])
+    }
+    return (first, ending)
+  }
+
   /// Applies a change to the people and groups. It re-encrypts the affected items with new session keys, and writes
   /// them, the policy and the key files in one transaction.
   ///

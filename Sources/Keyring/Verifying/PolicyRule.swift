@@ -66,20 +66,26 @@ package struct PolicyRule {
     }
   }
 
-  /// Returns true if a merge may prefer a policy to another one: it must be signed by an admin of the other policy, or
-  /// by a person whom the other policy does not list. A person who has lost the right to sign must not be preferred.
+  /// Returns true if a merge may prefer a policy to another one, as in ``PolicyChain/newest(after:in:)``: it must be signed
+  /// by an admin of the other policy, or by a person who was made an admin on its own side. A person from whom the other
+  /// policy has taken the right to sign must not be preferred.
   ///
   /// - Parameters:
   ///   - state: The preferred policy.
   ///   - keys: The key files that were trusted when it was signed, joined with those that it names.
   ///   - left: The policy that is replaced.
+  ///   - common: The last policy that both have in common; nil if it is not known. Then only a person whom the other policy
+  ///     does not list counts as one who was made an admin.
   /// - Throws: `KeyringError.engine` when GnuPG cannot be used.
   package func mayReplace(
-    _ state: PolicyState, keys: KeyFiles, left: PolicyChain.Link
+    _ state: PolicyState, keys: KeyFiles, left: PolicyChain.Link, common: Policy?
   ) throws(KeyringError) -> Bool {
     guard let signature = state.signature else { return false }
     let known = left.keys.joined(with: keys).merging(keys) { joined, _ in joined }
-    let signers = Set(known.keys.filter { left.policy.people[$0] == nil } + left.policy.admins)
+    let later = known.keys.filter { person in
+      common.map { !$0.admins.contains(person) } ?? (left.policy.people[person] == nil)
+    }
+    let signers = Set(later + left.policy.admins)
     do throws(KeyringError) {
       let engine = room.engine(
         for: left.policy.keyring, keys: known.filter { signers.contains($0.key) })

@@ -35,6 +35,27 @@ public enum PolicyEdit: Equatable, Sendable {
   case disallow(file: String)
 }
 
+extension PolicyEdit {
+  /// The person whose entry or groups are changed; nil for the other edits.
+  package var person: Fingerprint? {
+    switch self {
+    case .add(let person, _, _, _, _), .remove(let person), .replace(let person, _), .role(let person, _),
+      .key(let person, _), .name(let person, _), .encrypt(let person, _), .join(let person, _),
+      .leave(let person, _):
+      person
+    case .create, .delete, .accept, .allow, .disallow: nil
+    }
+  }
+
+  /// True if the edit is for a member of the policy, or makes a person one.
+  fileprivate var changesMember: Bool {
+    switch self {
+    case .add, .role, .key, .name, .encrypt, .join: true
+    default: false
+    }
+  }
+}
+
 extension Policy {
   /// Returns the policy that follows this one.
   ///
@@ -135,6 +156,61 @@ extension Policy {
       }
     }
     return edits
+  }
+
+  /// Adapts edits of another policy to this one, which may have replaced the keys of people or removed people since both
+  /// have separated.
+  ///
+  /// A removal is never undone: changes to the entry or the groups of a removed person are left out, and so is a new key
+  /// that replaces the key of a removed person. The groups, the role and the removal of a person whose key this policy has
+  /// replaced apply to the new key.
+  ///
+  /// - Parameter edits: The edits, in order.
+  /// - Returns: The edits to apply to this policy, and the removed people because of whom others were left out, sorted.
+  package func adapt(_ edits: [PolicyEdit]) -> (edits: [PolicyEdit], removed: [Fingerprint]) {
+    var removed: Set<Fingerprint> = []
+    var added: Set<Fingerprint> = []
+    var refused: Set<Fingerprint> = []
+    for edit in edits {
+      switch edit {
+      case .add(let person, _, _, _, _): added.insert(person)
+      case .replace(let old, let new):
+        guard people[newestKey(of: old)]?.removed != nil else { continue }
+        removed.insert(old)
+        refused.insert(new)
+      default: break
+      }
+    }
+    var adapted: [PolicyEdit] = []
+    for edit in edits {
+      guard let edit = following(edit) else { continue }
+      guard let person = edit.person, edit.changesMember else {
+        adapted.append(edit)
+        continue
+      }
+      if refused.contains(person) { continue }
+      if isMember(person) || added.contains(person) {
+        adapted.append(edit)
+      } else {
+        removed.insert(person)
+      }
+    }
+    return (adapted, removed.sorted())
+  }
+
+  /// Returns an edit for the newest key of its person; nil if it concerns only a key that was replaced.
+  private func following(_ edit: PolicyEdit) -> PolicyEdit? {
+    guard let person = edit.person else { return edit }
+    let newest = newestKey(of: person)
+    if newest == person { return edit }
+    return switch edit {
+    case .remove: .remove(newest)
+    case .role(_, let role): .role(newest, role)
+    case .join(_, let group): .join(newest, group: group)
+    case .leave(_, let group): .leave(newest, group: group)
+    case .key, .name, .encrypt: nil
+    default: edit
+    }
   }
 
   /// Returns the edits that turn the entry of a member into a later one.

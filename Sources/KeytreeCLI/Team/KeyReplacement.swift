@@ -28,28 +28,25 @@ struct KeyReplacement: TeamOperation {
       call.arguments.has(GroupCommand.compromised) ? .remove(old) : .replace(old, by: key.fingerprint)
     try confirm(new, entry, groups)
     let files = policy.isMember(key.fingerprint) ? [:] : [key.fingerprint: new.file.bytes]
-    let now: Keyring
-    let change: TeamChange
-    if try isOnlyOwnAdmin(old) {
-      // Newcomers judge the last policy by its own people, so the old key adds the new one, which then removes it. This
-      // is the only chance to leave a key that the owner has revoked.
-      try requireSecret(of: key)
-      let first = try keyring.plan(addition, newKeys: files)
-      let between = try naming(old, key.fingerprint) {
-        try TeamChangeRun(call, keyring).make(first, "add the new key of a person", evenIfRevokedHere: true)
-      }
+    let (first, second) = try keyring.separated(addition + [removal])
+    // The old key of an only admin adds the new one, which then removes it. This is the only chance to leave a key that
+    // the owner has revoked.
+    let isOnlyOwnAdmin = !second.isEmpty
+    if isOnlyOwnAdmin { try requireSecret(of: key) }
+    var change = try keyring.plan(first, newKeys: files)
+    var now = try naming(old, key.fingerprint) {
+      try TeamChangeRun(call, keyring).make(
+        change, isOnlyOwnAdmin ? "add the new key of a person" : "replace the key of a person",
+        evenIfRevokedHere: isOnlyOwnAdmin)
+    }
+    if isOnlyOwnAdmin {
       do {
-        change = try between.plan([removal])
-        now = try TeamChangeRun(call, between).make(change, "remove the old key of a person")
+        change = try now.plan(second)
+        now = try TeamChangeRun(call, now).make(change, "remove the old key of a person")
       } catch {
         call.console.complain(
           "The new key was added, but the old one was not removed; the same command, run again, does that.")
         throw error
-      }
-    } else {
-      change = try keyring.plan(addition + [removal], newKeys: files)
-      now = try naming(old, key.fingerprint) {
-        try TeamChangeRun(call, keyring).make(change, "replace the key of a person")
       }
     }
     call.console.say("Replaced the key of \(entry.shownName) by \(key.fingerprint.text).")
@@ -105,11 +102,6 @@ struct KeyReplacement: TeamOperation {
           "import its secret from a backup with `gpg --import FILE`; without it, no key can replace it, and you need "
           + "a new store: `keytree init`")
     }
-  }
-
-  /// Returns true if a key is the only one with which this user can sign policies.
-  private func isOnlyOwnAdmin(_ old: Fingerprint) throws -> Bool {
-    Set(try keyring.ownPeople()).intersection(policy.admins) == [old]
   }
 
   /// Refuses a new key that cannot sign here, because it has to sign the removal of the old one.

@@ -30,6 +30,11 @@ struct PolicyMerge {
     if let problem = past.problem { throw problem }
     let merge = try result.get()
     if ContentDigest(of: merge.keyring.policy.encode()) != digest { try confirm(merge) }
+    for person in merge.removed where merge.dropped.isEmpty {
+      call.console.complain(
+        "keytree: warning: your changes of the key and the groups of \(merge.accepted.name(of: person)) were not "
+          + "reapplied, because an admin has removed that person")
+    }
     guard !merge.edits.isEmpty else {
       try merge.keyring.accept()
       if !merge.dropped.isEmpty {
@@ -55,14 +60,11 @@ struct PolicyMerge {
   ///
   /// - Returns: The policies before and after the changes.
   private func apply(_ merge: PolicyRebase) throws -> (before: Policy, after: Policy) {
-    let progress = WorkProgress("encrypt", console: call.console)
-    defer { progress.finish() }
     do {
-      let change = try merge.keyring.plan(merge.edits, newKeys: merge.keys)
-      let keyring = try call.make(
-        change, of: merge.keyring, subject: "reapply changes of people and groups"
-      ) { progress.advance(to: $0, of: $1) }
-      return (change.before, keyring.policy)
+      let (first, second) = try merge.keyring.separated(merge.edits)
+      var keyring = try apply(first, to: merge.keyring, newKeys: merge.keys)
+      if !second.isEmpty { keyring = try apply(second, to: keyring) }
+      return (merge.keyring.policy, keyring.policy)
     } catch {
       switch error {
       case KeyringError.team(.cannotReencrypt), KeyringError.team(.notAnAdmin):
@@ -75,6 +77,13 @@ struct PolicyMerge {
       }
       throw error
     }
+  }
+
+  private func apply(
+    _ edits: [PolicyEdit], to keyring: Keyring, newKeys: [Fingerprint: [UInt8]] = [:]
+  ) throws -> Keyring {
+    try TeamChangeRun(call, keyring).make(
+      keyring.plan(edits, newKeys: newKeys), "reapply changes of people and groups")
   }
 
   // MARK: Generations
@@ -158,12 +167,32 @@ struct PolicyMerge {
     defer { call.store.closeKeyring() }
     let merge = try Synchronization.rebase(
       try call.openKeyring(), onto: step, past: try Synchronization.fetchedPolicies(in: repository))
+    try requireSecret(for: merge)
     try confirm(merge)
     return merge.step.digest
   }
 
+  /// Refuses a merge after which this user could not sign their changes: the policy of the remote has only a key whose
+  /// secret is not here, for example because they have replaced it since.
+  private func requireSecret(for merge: PolicyRebase) throws {
+    let (policy, own) = (merge.keyring.policy, merge.keyring.ownFingerprint)
+    guard !merge.edits.isEmpty, policy.admins.contains(own),
+      Set(try merge.keyring.ownPeople()).isDisjoint(with: policy.admins)
+    else { return }
+    let newest = merge.accepted.newestKey(of: own)
+    throw CommandError.other(
+      .recipientUnusable,
+      message:
+        "nothing was merged: your changes of people and groups cannot be reapplied, because the secret of your "
+        + "admin key \(own.text) is not on this machine",
+      hint: newest == own
+        ? "ask another admin to make them, and run `keytree trust`, which accepts the policy without them"
+        : "send another admin the output of `gpg --armor --export \(newest.text)`; they run "
+          + "`keytree group replace \(own.text) FILE`; then run the same command again")
+  }
+
   private func confirm(_ merge: PolicyRebase) throws {
-    try tell(from: merge.accepted, to: merge.keyring.policy)
+    try tell(from: merge.base, to: merge.keyring.policy, isAccepted: merge.base == merge.accepted)
     if merge.edits.isEmpty { try confirmDroppedReaders(of: merge) }
   }
 
@@ -258,12 +287,12 @@ struct PolicyMerge {
   }
 
   /// Reports the changes of a policy of the remote, and asks for confirmation if they add people, readers or admins.
-  private func tell(from mine: Policy, to theirs: Policy) throws {
+  private func tell(from mine: Policy, to theirs: Policy, isAccepted: Bool) throws {
     let lines = PolicyDifference(from: mine, to: theirs).lines
     if lines.isEmpty { return }
     call.console.complain(
-      "keytree: changes of people and groups on the remote, compared with the policy that this machine has accepted:"
-    )
+      "keytree: changes of people and groups on the remote"
+        + (isAccepted ? ", compared with the policy that this machine has accepted:" : ":"))
     for line in lines { call.console.complain("  " + line) }
     let admins = theirs.admins.contains { !mine.admins.contains($0) }
     let people = theirs.people.keys.contains { theirs.isMember($0) && !mine.isMember($0) }

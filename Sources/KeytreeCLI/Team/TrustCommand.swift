@@ -62,12 +62,15 @@ enum TrustCommand: Command {
   ///   - path: the folder of the store.
   ///   - isOtherStore: true if commands use another store without `--store`.
   static func decide(
-    _ trust: Trust, at path: String, isOtherStore: Bool = false, expected: Fingerprint?, _ call: CommandCall
+    _ received: Trust, at path: String, isOtherStore: Bool = false, expected: Fingerprint?,
+    _ call: CommandCall
   ) throws -> ExitCode {
-    let isAccepted = trust.standing == .accepted
+    let isAccepted = received.standing == .accepted
+    let past = isAccepted ? nil : try history(of: received, at: path, call)
+    let trust = try past.map { past throws(KeyringError) in try received.following(past) } ?? received
     if !call.globals.json { show(trust, call.console) }
     if let obstacle = trust.obstacle { throw refusal(obstacle) }
-    if !isAccepted { try checkHistory(of: trust, at: path, expected: expected, call) }
+    if let past { try checkHistory(of: trust, past, expected: expected, call) }
     guard trust.signer != nil else {
       throw noOwnKey(try OwnKeys(host: try call.host()), trust, folder: isOtherStore ? path : nil)
     }
@@ -87,17 +90,22 @@ enum TrustCommand: Command {
     return .done
   }
 
+  /// Returns the policies of the history of a store; nil if it has none.
+  private static func history(
+    of trust: Trust, at path: String, _ call: CommandCall
+  ) throws -> HistoricalPolicies? {
+    guard let repository = try Repository.find(store: path, git: call.git(in:)) else { return nil }
+    let past = try Synchronization.fetchedPolicies(in: repository)
+    if trust.isOnBranch(of: past) { return past }
+    // The checked-out branch also has the policies that only this machine has made.
+    return try PolicyHistoryReader(in: repository).steps(branch: try repository.git.commit("HEAD"))
+  }
+
   /// Throws an error if the policy to accept is not the newest one of its history. Warns if two sides of the history
   /// contradict each other.
   private static func checkHistory(
-    of trust: Trust, at path: String, expected: Fingerprint?, _ call: CommandCall
+    of trust: Trust, _ past: HistoricalPolicies, expected: Fingerprint?, _ call: CommandCall
   ) throws {
-    guard let repository = try Repository.find(store: path, git: call.git(in:)) else { return }
-    var past = try Synchronization.fetchedPolicies(in: repository)
-    // The checked-out branch also has the policies that only this machine has made.
-    if !trust.isOnBranch(of: past) {
-      past = try PolicyHistoryReader(in: repository).steps(branch: try repository.git.commit("HEAD"))
-    }
     do {
       try trust.requireNewest(in: past)
     } catch KeyringError.policyNotTrusted(let reason) {

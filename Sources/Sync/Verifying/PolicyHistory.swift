@@ -261,13 +261,17 @@ package struct PolicyHistory {
     by facts: PolicyVersions.Facts, of other: Place
   ) throws -> ChainProblem? {
     let left = try believed(other)
-    let common = Set(versions.chain(to: other.facts).map(\.digest))
-    let preferred = versions.chain(to: facts).prefix { !common.contains($0.digest) }
+    let others = Set(versions.chain(to: other.facts).map(\.digest))
+    let chain = versions.chain(to: facts)
+    let preferred = chain.prefix { !others.contains($0.digest) }
+    let common = try chain.dropFirst(preferred.count).first.flatMap { facts in
+      try links[facts.digest]?.policy ?? facts.version.map { try versions.state($0).get().policy }
+    }
     for policy in preferred where !published.contains(policy.digest) {
       let before = policy.previous.flatMap { links[$0]?.keys } ?? [:]
       let keys = before.joined(with: links[policy.digest]?.keys ?? [:])
       if let version = policy.version, case .success(let state) = try versions.state(version),
-        try rule.mayReplace(state, keys: keys, left: left)
+        try rule.mayReplace(state, keys: keys, left: left, common: common)
       {
         continue
       }

@@ -137,9 +137,9 @@ import Testing
       isByAdmin
       ? .team(.unreadableKey(admin, name: admin.text, problem))
       : .policyNotTrusted(.unusableKeyFile(admin, problem))
-    for judge in [nil, start] {
+    for left in [nil, start] {
       #expect(throws: error) {
-        try PolicyChain { $0 == files ? engine : older }.follow([step], from: start, signedAlsoBy: judge)
+        try PolicyChain { $0 == files ? engine : older }.follow([step], from: start, leavingOut: left)
       }
     }
   }

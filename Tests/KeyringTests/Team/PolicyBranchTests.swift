@@ -118,6 +118,24 @@ import Testing
     }
   }
 
+  @Test(arguments: [false, true])
+  func `both sides have replaced a key, and its owner has signed one of them with the new key`(
+    isSignedWithNew: Bool
+  ) throws {
+    let first = try first()
+    let replacement = PolicyEdit.replace(carol, by: eve)
+    let added = try next(first, by: carol, adding(eve, "Eve"))
+    let left = try next(added, by: eve, replacement)
+    let other = try next(first, by: bob, .create(group: "b"))
+    let kept = try next(other, by: carol, adding(eve, "Eve"))
+    let second = try next(kept, by: isSignedWithNew ? eve : carol, replacement)
+    let third = try next(second, by: isSignedWithNew ? eve : bob, .create(group: "c"))
+    let sides = [added, left, other, kept, second, third]
+    // The old key may be used by a person who should not have it.
+    #expect(
+      try newest(after: first, of: sides) == (isSignedWithNew ? third.link.policy : left.link.policy))
+  }
+
   @Test func `the last policy of a side decides, and not one before it`() throws {
     let first = try first()
     let removal = try next(first, by: alice, .remove(carol))

@@ -124,7 +124,8 @@ final class TeamMachines {
       decoding: try GnuPGTool.run("git", git + ["merge-base", "main", "other"]).dropLast(), as: UTF8.self)
     let source = isRestoring ? base : "other"
     try GnuPGTool.run("git", git + ["merge", "-q", "-s", "ours", "-m", "x", "other"])
-    try GnuPGTool.run("git", git + ["checkout", "-q", source, "--", "policy.json", "policy.json.asc"])
+    try GnuPGTool.run(
+      "git", git + ["checkout", "-q", source, "--", "policy.json", "policy.json.asc", "keys"])
     try commit(in: clone)
   }
 

@@ -117,6 +117,30 @@ import Testing
     #expect(try !team.succeed(.carol, "group", "show", "default").text.contains("Alice"))
   }
 
+  @Test func `the user may decide for the side whose last policy a new admin has signed`() throws {
+    let dave = GnuPGKey.dave.fingerprint.text
+    try team.succeed(.bob, "group", "remove", "default", GnuPGKey.alice.fingerprint.text, "--all")
+    try team.succeed(
+      .bob, "group", "add", "default", try team.keyFile(.dave), "--admin", "--fingerprint", dave)
+    let store = try #require(team.worlds[.bob]).store
+    try team.succeed(.dave, "clone", store, "--fingerprint", GnuPGKey.bob.fingerprint.text)
+    try team.succeed(.dave, "group", "create", "ops")
+    try team.succeed(
+      .alice, "group", "remove", "default", GnuPGKey.bob.fingerprint.text, "--all")
+    try team.succeed(.alice, "sync")
+    try team.pushMerge(with: .dave)
+    for words in [["sync"], ["trust", "--fingerprint", dave]] {
+      let refused = team.run(.carol, words)
+      #expect(
+        refused.code == .policyNotTrusted && refused.talk.contains("contradict each other"), "\(refused.talk)"
+      )
+    }
+    let accepted = team.run(.carol, ["trust"], answers: ["y"])
+    #expect(
+      accepted.code == .done && accepted.text.contains("\(dave)  Dave"), "\(accepted.text) \(accepted.talk)")
+    #expect(try team.succeed(.carol, "group", "list").text.contains("ops"))
+  }
+
   @Test func `a policy that a merge has dropped does not come back`() throws {
     try team.welcome(.dave)
     for person in [GnuPGKey.bob, .dave] { try team.succeed(person, "sync") }

@@ -189,6 +189,19 @@ import Testing
     #expect(try scribe.history(trusting: "side").findings == [])
   }
 
+  @Test("a merge keeps the policies of a member who was made an admin on its side", arguments: [false, true])
+  func keepsPromoted(_ isCommonKnown: Bool) throws {
+    let scribe = try PolicyHistoryBuilder()
+    try scribe.add(Self.bob, by: Self.alice)
+    let common = try scribe.world.lines("rev-parse", "HEAD")[0]
+    try scribe.branch("side") { try scribe.edit([.create(group: "ops")], by: Self.alice) }
+    try scribe.edit([.role(Self.bob, .admin)], by: Self.alice)
+    try scribe.edit([.create(group: "dev")], by: Self.bob)
+    try scribe.merge("side") { try scribe.checkOut("HEAD") }
+    let history = try scribe.history(trusting: isCommonKnown ? common : nil)
+    #expect(history.findings == [] && history.leftBehind.count == 1)
+  }
+
   @Test("an admin cannot undo the loss of their own right to sign by a merge", arguments: [false, true])
   func takesOver(_ isHelped: Bool) throws {
     for edit in [PolicyEdit.remove(Self.bob), .role(Self.bob, .member)] {

@@ -1,0 +1,136 @@
+import CommandSupport
+import Foundation
+import KeyringModel
+import TestSupport
+import Testing
+
+/// Tests `group replace` while another admin changes the people concurrently.
+@Suite(.serialized, .slow) struct ConcurrentReplacementTests {
+  private let team: TeamMachines
+  private let new = GnuPGKey.rsa.fingerprint.text
+
+  init() throws { team = try TeamMachines.ofThree() }
+
+  /// Gives a person the key of `rsa` as their second one, and replaces their first one by it.
+  private func replace(_ person: GnuPGKey, by admin: GnuPGKey) throws {
+    try team.gnupg(person).run(
+      ["--pinentry-mode", "loopback", "--import"], input: GnuPGKey.rsa.secretKey)
+    try team.succeed(
+      admin, "group", "replace", person.fingerprint.text, try team.keyFile(.rsa), "--fingerprint", new)
+  }
+
+  /// Changes the groups of a machine, and pushes the change with an item.
+  private func changeGroups(_ person: GnuPGKey, group: String = "ops") throws {
+    try team.succeed(person, "group", "create", group)
+    try team.succeed(person, "add", "b.example/me", "-g", "default", input: "two")
+    try team.succeed(person, "sync")
+  }
+
+  /// Expects that every machine has the changes of both sides, reads the items and finds nothing wrong.
+  private func expectBothChanges(
+    replaced: GnuPGKey, items: [String: String], sourceLocation: SourceLocation = #_sourceLocation
+  ) throws {
+    for person in [GnuPGKey.alice, .bob, .carol] + [.alice, .bob] {
+      let answer = try team.succeed(person, "sync")
+      #expect(!answer.talk.contains("refused"), "\(person): \(answer.talk)", sourceLocation: sourceLocation)
+    }
+    for person in [GnuPGKey.alice, .bob, .carol] {
+      let members = try team.succeed(person, "group", "show", "default").text
+      #expect(members.contains(new), "\(person): \(members)", sourceLocation: sourceLocation)
+      #expect(
+        !members.contains(replaced.fingerprint.text), "\(person): \(members)", sourceLocation: sourceLocation)
+      #expect(
+        try team.succeed(person, "group", "list").text.contains("ops"), sourceLocation: sourceLocation)
+      for (name, secret) in items {
+        let answer = team.run(person, ["get", name])
+        #expect(answer.text == secret, "\(person): \(answer.talk)", sourceLocation: sourceLocation)
+      }
+      let verify = team.run(person, ["verify"])
+      #expect(
+        verify.code == .done, "\(person): \(verify.text) \(verify.talk)", sourceLocation: sourceLocation)
+      try team.succeed(person, "check", "--decrypt")
+    }
+    #expect(
+      try team.succeed(.alice, "rotate", "status").text == "", "The person stays a reader.",
+      sourceLocation: sourceLocation)
+  }
+
+  @Test func `an admin reapplies the replacement of their own key to the groups of another admin`() throws {
+    try replace(.alice, by: .alice)
+    try team.succeed(.alice, "add", "c.example/me", input: "three")
+    try team.succeed(.alice, "set", "a.example/me", "--secret", input: "changed")
+    try changeGroups(.bob)
+    let refused = team.run(.alice, ["sync"])
+    #expect(refused.code == .gitFailed && refused.talk.contains("--reapply"), "\(refused.talk)")
+    let answer = try team.succeed(.alice, "sync", "--reapply")
+    #expect(answer.talk.contains("Reapplied your changes"), "\(answer.talk)")
+    #expect(!answer.talk.contains("warning"), "\(answer.talk)")
+    try expectBothChanges(
+      replaced: .alice, items: ["a.example/me": "changed", "b.example/me": "two", "c.example/me": "three"])
+  }
+
+  @Test func `an admin reapplies their groups to the replaced key of another admin`() throws {
+    try team.succeed(.alice, "group", "create", "ops")
+    try team.succeed(.alice, "add", "c.example/me", "-g", "default", input: "three")
+    try replace(.bob, by: .bob)
+    try team.succeed(.bob, "add", "b.example/me", input: "two")
+    try team.succeed(.bob, "sync")
+    let answer = team.run(.alice, ["sync", "--reapply"], answers: ["y", "y"])
+    #expect(answer.code == .done && answer.talk.contains("Reapplied your changes"), "\(answer.talk)")
+    try expectBothChanges(
+      replaced: .bob, items: ["a.example/me": "one", "b.example/me": "two", "c.example/me": "three"])
+  }
+
+  @Test func `an admin replaces the key of another admin, who changes the groups with the old one`() throws {
+    try replace(.bob, by: .alice)
+    try team.succeed(.alice, "group", "create", "ops")
+    try team.succeed(.alice, "add", "c.example/me", "-g", "default", input: "three")
+    try changeGroups(.bob, group: "web")
+    try team.gnupg(.bob).run(["--pinentry-mode", "loopback", "--import"], input: GnuPGKey.rsa.secretKey)
+    // The old key may be used by a person who should not have it, so its concurrent policies do not count.
+    let refused = team.run(.alice, ["sync", "--reapply"], answers: ["y", "y"])
+    #expect(
+      refused.code == .policyNotTrusted && refused.talk.contains("`keytree sync --keep-policy`"),
+      "\(refused.talk)")
+    let kept = team.run(.alice, ["sync", "--keep-policy"], answers: ["y", "y"])
+    #expect(kept.code == .done, "\(kept.talk)")
+    for person in [GnuPGKey.bob, .carol] {
+      let accepted = team.run(person, ["trust"], answers: ["y"])
+      #expect(accepted.code == .done, "\(accepted.talk)")
+    }
+    try expectBothChanges(
+      replaced: .bob, items: ["a.example/me": "one", "b.example/me": "two", "c.example/me": "three"])
+  }
+
+  @Test func `an admin whose key was replaced elsewhere reapplies their groups with the new key`() throws {
+    try replace(.bob, by: .alice)
+    try team.succeed(.alice, "add", "b.example/me", input: "two")
+    try team.succeed(.alice, "sync")
+    try team.gnupg(.bob).run(["--pinentry-mode", "loopback", "--import"], input: GnuPGKey.rsa.secretKey)
+    try team.succeed(.bob, "group", "create", "ops")
+    try team.succeed(.bob, "add", "c.example/me", "-g", "default", input: "three")
+    let answer = team.run(.bob, ["sync", "--reapply"], answers: ["y", "y"])
+    #expect(answer.code == .done && answer.talk.contains("Reapplied your changes"), "\(answer.talk)")
+    try expectBothChanges(
+      replaced: .bob, items: ["a.example/me": "one", "b.example/me": "two", "c.example/me": "three"])
+  }
+
+  @Test func `a replacement that its author cannot sign any more is left to another admin`() throws {
+    try replace(.alice, by: .alice)
+    try team.succeed(.alice, "add", "c.example/me", input: "three")
+    try team.gnupg(.alice).run(["--delete-secret-keys", GnuPGKey.alice.fingerprint.text])
+    try changeGroups(.bob)
+    let answer = team.run(.alice, ["sync", "--reapply"], answers: ["y", "y"])
+    #expect(answer.code == .recipientUnusable, "\(answer.talk)")
+    #expect(
+      answer.talk.contains("keytree group replace \(GnuPGKey.alice.fingerprint.text) FILE"), "\(answer.talk)")
+    // The other admin replaces the key, and nothing is lost.
+    try team.succeed(
+      .bob, "group", "replace", GnuPGKey.alice.fingerprint.text, try team.keyFile(.rsa), "--fingerprint", new)
+    try team.succeed(.bob, "sync")
+    let again = team.run(.alice, ["sync", "--reapply"], answers: ["y", "y"])
+    #expect(again.code == .done, "\(again.talk)")
+    try expectBothChanges(
+      replaced: .alice, items: ["a.example/me": "one", "b.example/me": "two", "c.example/me": "three"])
+  }
+}
