@@ -62,6 +62,25 @@ struct GitTests {
     #expect(throws: GitError.self) { try objects.names(of: [place]) }
   }
 
+  @Test func `an object that git cannot read does not disappear among many commits`() throws {
+    let world = try SyncWorld.withHistory()
+    let git = try #require(try world.repository()).git
+    let path = "keys/*[a] b"
+    try Data("content".utf8).write(to: world.file(path))
+    try world.git(["add", "--all"])
+    try world.git(["commit", "-q", "-m", "x"])
+    try FileManager.default.removeItem(at: world.file(path))
+    try world.git(["commit", "-q", "-a", "-m", "x"])
+    for _ in 0..<20 { try world.git(["commit", "-q", "--allow-empty", "-m", "x"]) }
+    let commits = try world.lines("rev-list", "HEAD")
+    let places = commits.map { "\($0):\(path)" }
+    let objects = ObjectReader(git: git)
+    let names = try objects.names(of: places + commits.map { "\($0):nothing" })
+    #expect(names.count == 1)
+    try world.removeObject(try #require(names.values.first))
+    #expect(throws: GitError.self) { try objects.names(of: places) }
+  }
+
   @Test func `no environment variable that controls git is passed on`() throws {
     let outer = ProcessEnvironment(
       [

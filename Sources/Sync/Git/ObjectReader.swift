@@ -54,29 +54,45 @@ struct ObjectReader {
 
   private static let missing = Array(" missing".utf8)
 
-  /// The number of commits up to which absent places are confirmed. More are read only to search a history, and in one with
-  /// a damaged object, `git fsck` and `keytree verify` report the damage.
-  private static let confirmedCommits = 16
+  /// The maximum number of commands with which absent places are confirmed. Many paths in many commits are read only to
+  /// search a history, and in one with a damaged object, `git fsck` and `keytree verify` report the damage.
+  private static let confirmations = 16
 
   /// Checks that commits do not have the files that `git cat-file` has reported as missing. It also reports an object that
   /// it cannot open as missing, and a file that does not exist counts as deleted.
   ///
-  /// - Throws: `unexpectedOutput` if a commit has such a file; the errors of `Git.run`.
+  /// - Throws: `unexpectedOutput` if a commit has such a file; the errors of `Git.run`, also if an object is missing.
   private func confirm(absent places: [String]) throws {
-    var paths: [String: [String]] = [:]
-    for place in places {
-      let parts = place.split(separator: ":", maxSplits: 1).map(String.init)
-      // A reference may not exist.
-      guard parts.count == 2, Self.isName(parts[0]) else { continue }
-      paths[parts[0], default: []].append(parts[1])
+    // A reference may not exist.
+    let absent = places.map { $0.split(separator: ":", maxSplits: 1).map(String.init) }
+      .filter { $0.count == 2 && Self.isName($0[0]) }
+    let commits = Dictionary(grouping: absent) { $0[0] }.mapValues { $0.map { $0[1] } }
+    let paths = Dictionary(grouping: absent) { $0[1] }.mapValues { $0.map { $0[0] } }
+    guard min(commits.count, paths.count) <= Self.confirmations else { return }
+    let isFound =
+      commits.count < paths.count
+      ? try commits.contains { try hasFile($0.key, at: $0.value) }
+      : try paths.contains { try hasFile($0.value, at: $0.key) }
+    if isFound { throw GitError.unexpectedOutput(command: "cat-file") }
+  }
+
+  /// Returns true if a commit has a file at one of some paths. The files are not opened.
+  private func hasFile(_ commit: String, at paths: [String]) throws -> Bool {
+    try stride(from: 0, to: paths.count, by: Self.pathsPerCommand).contains { start in
+      let piece = paths[start..<min(start + Self.pathsPerCommand, paths.count)]
+      return try !git.records(["ls-tree", "-z", "--full-tree", commit, "--"] + piece).isEmpty
     }
-    guard paths.count <= Self.confirmedCommits else { return }
-    for (commit, paths) in paths {
-      for start in stride(from: 0, to: paths.count, by: Self.pathsPerCommand) {
-        let piece = paths[start..<min(start + Self.pathsPerCommand, paths.count)]
-        let found = try git.records(["ls-tree", "-z", "--full-tree", commit, "--"] + piece)
-        guard found.isEmpty else { throw GitError.unexpectedOutput(command: "cat-file") }
-      }
+  }
+
+  /// Returns true if one of some commits has a file at a path.
+  private func hasFile(_ commits: [String], at path: String) throws -> Bool {
+    let output = try git.query(
+      ["rev-list", "--objects", "--no-walk=unsorted", "--stdin"],
+      input: Array((commits + ["--", path, ""]).joined(separator: "\n").utf8), limit: Self.namesLimit)
+    // `<name> <path>`; a commit has no path.
+    let ending = Array(" \(path)".utf8)
+    return output.split(separator: UInt8(ascii: "\n")).contains {
+      $0.suffix(ending.count).elementsEqual(ending)
     }
   }
 
