@@ -14,18 +14,18 @@ struct ImportBoundTests {
     /// The parts.
     let parts: String
     /// The smallest number of parts.
-    var count = 150
+    var count = 70
     let file: @Sendable (Int) -> [UInt8]
 
     var testDescription: String { "\(target): \(parts)" }
 
-    init(_ target: String, _ parts: String, count: Int = 150, file: @escaping @Sendable (Int) -> [UInt8]) {
+    init(_ target: String, _ parts: String, count: Int = 70, file: @escaping @Sendable (Int) -> [UInt8]) {
       (self.target, self.parts, self.count, self.file) = (target, parts, count, file)
     }
 
     /// Creates a text with a beginning, numbered parts and an end.
     init(
-      _ target: String, _ parts: String, count: Int = 150, _ start: String, joinedBy separator: String = "",
+      _ target: String, _ parts: String, count: Int = 70, _ start: String, joinedBy separator: String = "",
       _ end: String, part: @escaping @Sendable (Int) -> String
     ) {
       self.init(target, parts, count: count) { number in
@@ -49,7 +49,7 @@ struct ImportBoundTests {
       "folder,type,name,notes,fields,login_uri,login_username,login_password\n,login,n,,\"", joinedBy: "\n",
       "\",https://a.example/,u,p\n"
     ) { "f\($0): v" },
-    Source("import-csv", "rows of one login", count: 100, "name,url,username,password\n", "") {
+    Source("import-csv", "rows of one login", count: 60, "name,url,username,password\n", "") {
       "n,https://a.example/,u,p\($0)\n"
     },
     Source(
@@ -70,7 +70,7 @@ struct ImportBoundTests {
       "import-keepass", "strings", "<KeePassFile><Root><Group><Entry>",
       "</Entry></Group></Root></KeePassFile>"
     ) { "<String><Key>f\($0)</Key><Value>v</Value></String>" },
-    Source("import-keepass", "files of older versions", count: 400) { number in
+    Source("import-keepass", "files of older versions", count: 180) { number in
       let files = (0..<number).map { "<Binary><Key>f</Key><Value>AA\($0 + 1000)</Value></Binary>" }.joined()
       return Array(
         ("<KeePassFile><Root><Group><Entry>\(files)<History><Entry>\(files)</Entry></History></Entry></Group>"
@@ -80,10 +80,10 @@ struct ImportBoundTests {
       " password p\($0)"
     },
     Source(
-      "import-keychain-dump", "attributes", count: 400,
+      "import-keychain-dump", "attributes", count: 180,
       "keychain: \"k\"\nclass: \"genp\"\nattributes:\n", "data:\n\"p\"\n"
     ) { "    \"x\($0 * 7919 % 100_003)\"<blob>=\"v\"\n" },
-    Source("import-1password", "files", count: 300) { number in
+    Source("import-1password", "files", count: 150) { number in
       let fields = (0..<number).map {
         #"{"title":"f","id":"\#($0)","value":{"file":{"fileName":"f","documentId":"id\#($0)"}}}"#
       }
@@ -97,7 +97,7 @@ struct ImportBoundTests {
       "otpauth://totp/?secret=AAAA\($0)\n"
     },
     Source(
-      "export", "fields and folders", count: 60,
+      "export", "fields and folders", count: 40,
       #"{"format":"keytree","version":1,"items":[{"class":"generic-password","secret":"p","attributes":{"service":"s"}}"#,
       "]}"
     ) {

@@ -94,9 +94,9 @@ import Testing
   private static func step(_ change: StoreChange) -> Int {
     if unsafe getenv("KEYTREE_EVERY_FAULT") != nil { return 1 }
     switch change {
-    case .importMany: return 53
-    case .addLogin, .updateLogin, .renameLogin, .deleteLogin: return 4
-    default: return 1
+    case .importMany: return 101
+    case .addLogin, .updateLogin, .renameLogin, .deleteLogin: return 7
+    default: return 2
     }
   }
 

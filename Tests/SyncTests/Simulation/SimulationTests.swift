@@ -13,7 +13,7 @@ import Testing
   /// sets.
   private static let seeds: ClosedRange<UInt64> = {
     let words = (environment["KEYTREE_SIMULATION"] ?? "").split(separator: "-").compactMap { UInt64($0) }
-    return words.count == 2 && words[0] <= words[1] ? words[0]...words[1] : 1...20
+    return words.count == 2 && words[0] <= words[1] ? words[0]...words[1] : 1...8
   }()
 
   /// The number of commands for each seed of the long test.
