@@ -36,10 +36,10 @@ struct ImportBoundTests {
 
   static let sources = [
     Source(
-      "import-bitwarden", "fields",
+      "import-bitwarden", "fields of one name", count: 100,
       #"{"items":[{"type":1,"name":"n","login":{"username":"u","password":"p"},"fields":["#, joinedBy: ",",
       "]}]}"
-    ) { #"{"name":"f\#($0)","type":1,"value":"v"}"# },
+    ) { #"{"name":"f","type":1,"value":"v\#($0)"}"# },
     Source(
       "import-bitwarden", "addresses", #"{"items":[{"type":1,"name":"n","login":{"password":"p","uris":["#,
       joinedBy: ",", "]}}]}"

@@ -32,6 +32,33 @@ struct DoctorTests {
   }
 
   @Test(
+    "a damaged home of the engine heals at the next command, and doctor finds nothing",
+    arguments: ["removed", "empty", "garbage"], ["pubring.kbx", "gpg.conf", "ready"])
+  func damagedHome(damage: String, name: String) throws {
+    let world = try MaintenanceFixture()
+    #expect(world.run("init", "--no-git").code == .done)
+    #expect(world.run("add", "a.example/me", input: Array("one".utf8)).code == .done)
+    let runtime = try #require(world.variables["XDG_RUNTIME_DIR"])
+    for words in [["get", "a.example/me"], ["add", "b.example/me"], ["doctor"]] {
+      let files = try FileManager.default.subpathsOfDirectory(atPath: runtime).filter {
+        $0.hasSuffix("/\(name)")
+      }
+      #expect(!files.isEmpty)
+      for file in files.map({ "\(runtime)/\($0)" }) {
+        switch damage {
+        case "removed": try FileManager.default.removeItem(atPath: file)
+        default:
+          try Data(damage == "empty" ? [] : [1, 2, 3]).write(to: URL(fileURLWithPath: file))
+        }
+      }
+      let answer = world.run(words, input: Array("two".utf8))
+      #expect(answer.code == .done, "\(words): \(answer.text) \(answer.talk)")
+      if words[0] == "get" { #expect(answer.text == "one") }
+    }
+    #expect(world.run("get", "b.example/me").text == "two")
+  }
+
+  @Test(
     "doctor and other commands explain their cost, even when they fail",
     arguments: [
       (["doctor"], false), (["trust"], false), (["check"], false), (["check", "--decrypt"], true),

@@ -101,8 +101,13 @@ struct BuiltProgramTests {
     let world = try CommandFixture()
     #expect(world.run("add", "a.example", input: [1]).code == .done)
     for start in ["env -i", "env -i HOME= XDG_RUNTIME_DIR="] {
-      let found = try shell("\(start) \"$P\" --store \"$KEYTREE_STORE\" find", world)
-      #expect(found.code == 0 && found.text.contains("a.example"), "\(found.text)")
+      for (command, text) in [
+        ("find", "a.example"), ("show a.example", "a.example"), ("verify", "nothing is wrong"),
+        ("history a.example", "added"),
+      ] {
+        let found = try shell("\(start) \"$P\" --store \"$KEYTREE_STORE\" \(command)", world)
+        #expect(found.code == 0 && found.text.contains(text), "\(command): \(found.text)")
+      }
     }
   }
 

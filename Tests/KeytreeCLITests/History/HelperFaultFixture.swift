@@ -4,8 +4,8 @@ import KeyringModel
 import TestSupport
 import Testing
 
-/// Two clones on two machines, of which the other one has sent eight new items and a new secret. One program that keytree
-/// uses has a fault at one of its system calls.
+/// Two clones on two machines, of which the other one has sent eight new items and two new secrets, one of an item whose
+/// secret this one has changed, too. One program that keytree uses has a fault at one of its system calls.
 final class HelperFaultFixture {
   /// A program that keytree starts, or whose socket it uses.
   enum Helper: String, CaseIterable {
@@ -70,7 +70,7 @@ final class HelperFaultFixture {
     ["XDG_STATE_HOME": "\(program.folder)/state2", "KEYTREE_STORE": other]
   }
 
-  private static let items = (1...8).map { "n\($0).example/me" } + ["old.example/1", "old.example/2"]
+  private static let items = (1...8).map { "n\($0).example/me" } + (1...3).map { "old.example/\($0)" }
 
   init() throws {
     program = try ProcessesProgram()
@@ -80,7 +80,7 @@ final class HelperFaultFixture {
         attributes: [.posixPermissions: 0o700])
     }
     try program.succeed(["init"])
-    for item in Self.items.suffix(2) { try program.succeed(["add", item], input: "first") }
+    for item in Self.items.suffix(3) { try program.succeed(["add", item], input: "first") }
     try program.git(["init", "-q", "--bare", "-b", "main", hub])
     try program.git(["remote", "add", "origin", hub])
     try program.succeed(["sync"])
@@ -88,9 +88,13 @@ final class HelperFaultFixture {
       ["clone", hub, other, "--fingerprint", GnuPGKey.alice.fingerprint.text],
       variables: others.filter { $0.key != "KEYTREE_STORE" })
     for item in Self.items.prefix(8) { try program.succeed(["add", item], input: "new", variables: others) }
-    try program.succeed(["set", "old.example/2", "--secret"], input: "theirs", variables: others)
+    for item in ["old.example/2", "old.example/3"] {
+      try program.succeed(["set", item, "--secret"], input: "theirs", variables: others)
+    }
     try program.succeed(["sync"], variables: others)
     try program.succeed(["set", "old.example/1", "--label", "ours"])
+    // Both sides have changed the third item.
+    try program.succeed(["set", "old.example/3", "--secret"], input: "ours")
     kept[false] = try snapshot("before")
     try program.succeed(["sync"])
     kept[true] = try snapshot("after")
@@ -319,13 +323,18 @@ final class HelperFaultFixture {
       isWhole = isWhole && Set(Self.items).isSubset(of: names)
       let check = try program.run(["--store", store, "check", "--decrypt"], variables: variables)
       #expect(check.status == 0, "\(comment); then check of \(store): \(check.text)\(check.errors)")
-      for (item, secret) in [("n1.example/me", "new"), ("old.example/2", "theirs")]
+      for (item, secret) in [
+        ("n1.example/me", "new"), ("old.example/2", "theirs"), ("old.example/3", "ours"),
+      ]
         + (added ? [("added.example/me", "added")] : [])
       {
         let found = try program.run(["--store", store, "get", item], variables: variables)
         isWhole = isWhole && found.text == secret
         #expect(found.text == secret, "\(comment); then \(item) of \(store): \(found)")
       }
+      let conflicts = try program.run(["--store", store, "resolve"], variables: variables)
+      isWhole = isWhole && conflicts.text.contains("old.example/3")
+      #expect(conflicts.text.contains("old.example/3"), "\(comment); then resolve of \(store): \(conflicts)")
       #expect(try program.git(["status", "--porcelain"], in: store) == "", comment)
     }
     #expect(isWhole && lists.count == 1, "\(comment); then \(lists)")

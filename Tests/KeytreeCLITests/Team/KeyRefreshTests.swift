@@ -168,6 +168,18 @@ import Testing
       "\(result.talk)")
   }
 
+  @Test func `one key file over the limit does not block group refresh for the others`() throws {
+    try team.change(.bob, ["--quick-add-key", GnuPGKey.bob.fingerprint.text, "ed25519", "sign"])
+    let large = try team.keyFile(.carol)
+    try Data(GnuPGKey.carol.publicKey + Array(repeating: UInt8(ascii: "\n"), count: 300 << 10)).write(
+      to: URL(fileURLWithPath: large))
+    let result = team.run(.alice, ["group", "refresh", large, try team.export(.bob)])
+    #expect(result.code != .done && result.talk.contains("carol.asc"), "\(result.talk)")
+    #expect(
+      result.talk.contains("Renewed the key of Bob Example <bob@keytree.example>: new signing subkey"),
+      "\(result.talk)")
+  }
+
   @Test func `a file without a user id renews a known key`() throws {
     try team.change(.bob, ["--quick-add-key", GnuPGKey.bob.fingerprint.text, "ed25519", "sign"])
     let file = try team.export(.bob, ["--export-filter", "keep-uid=uid = nobody"])

@@ -220,11 +220,11 @@ import Testing
     #expect(team.run(.carol, ["verify"]).code == .done)
   }
 
-  @Test(arguments: ["0x%", "%", "Alice Exam"])
+  @Test(arguments: ["0x%", "%", "0x&", "Alice Exam"])
   func `init takes any name of a secret key that gpg accepts`(form: String) throws {
     let world = try MaintenanceFixture([.alice, .bob])
     let id = String(GnuPGKey.alice.fingerprint.text.suffix(16))
-    let name = form.replacing("%", with: id)
+    let name = form.replacing("%", with: id).replacing("&", with: GnuPGKey.alice.fingerprint.text)
     let result = world.run("init", "--key", name)
     #expect(result.code == .done, "\(result.talk)")
     #expect(result.talk.contains(GnuPGKey.alice.fingerprint.text), "\(result.talk)")
