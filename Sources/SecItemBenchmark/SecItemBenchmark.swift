@@ -8,7 +8,8 @@ enum SecItemBenchmark {
   ///
   /// - Parameter arguments: `pairs COUNT`; `queries FILE` with a service and an account in each line, separated by a
   ///   tab; `threads COUNT`, the number of items that one thread and then eight threads add; `kept COUNT`, the number of
-  ///   items that are read twice; or `storm COUNT`, the number of replacements and half of the number of reads.
+  ///   items that are read twice; `storm COUNT`, the number of replacements and half of the number of reads; or
+  ///   `replacements COUNT`, the number of replacements of one item.
   /// - Returns: The exit status: 0, 1 if a call returned an unexpected result, 2 for other arguments.
   static func run(_ arguments: [String]) -> Int32 {
     do {
@@ -18,6 +19,7 @@ enum SecItemBenchmark {
       case "threads": try SecItemThreads.compare(Int(arguments[1]) ?? 0)
       case "kept": try SecItemThreads.readTwice(Int(arguments[1]) ?? 0)
       case "storm": try SecItemThreads.storm(Int(arguments[1]) ?? 0)
+      case "replacements": try SecItemThreads.replaceOne(Int(arguments[1]) ?? 0)
       default: return 2
       }
       return 0

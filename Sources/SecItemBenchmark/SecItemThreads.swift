@@ -53,6 +53,19 @@ enum SecItemThreads {
     SecItemBenchmark.tell("decryptions", Double(KeychainStatistics.current.decryptions))
   }
 
+  /// Replaces one item again and again, as a library does that lets one thread after the other write.
+  static func replaceOne(_ count: Int) throws {
+    try add(0..<1, "replaced")
+    let all = try time {
+      for _ in 0..<count {
+        try SecItemBenchmark.expect("SecItemDelete", SecItemDelete(item(0, "replaced") as CFDictionary))
+        try add(0..<1, "replaced")
+      }
+    }
+    SecItemBenchmark.tell("one replacement, ms", all / .milliseconds(1) / Double(count))
+    SecItemBenchmark.tell("processes started", Double(KeychainStatistics.current.processes))
+  }
+
   private static func item(_ number: Int, _ service: String) -> [String: Any] {
     [
       kSecClass as String: kSecClassGenericPassword, kSecAttrService as String: service,

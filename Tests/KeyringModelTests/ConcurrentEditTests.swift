@@ -49,8 +49,8 @@ import Testing
     _ ours: [PolicyEdit], onto theirs: [PolicyEdit]
   ) throws -> (policy: Policy, removed: [Fingerprint]) {
     let policy = try next(theirs)
-    let (edits, removed) = policy.adapt(try next(ours).edits(since: base))
-    return (try next(edits, after: policy), removed)
+    let adapted = ConcurrentEdits(of: try next(ours), to: policy, since: base)
+    return (try next(adapted.edits, after: policy), adapted.removed)
   }
 
   @Test func `edits of a person whose key was replaced apply to the new key`() throws {
@@ -80,8 +80,7 @@ import Testing
     }
     // The same for the key of another member.
     let merged = try merge([.join(bob, group: "ops"), .replace(carol, by: bob)], onto: [.remove(carol)])
-    #expect(
-      merged.policy.groups["ops"] == [alice] && merged.policy.isMember(bob) && merged.removed == [carol])
+    #expect(merged.policy.groups["ops"] == [alice, bob] && merged.removed == [carol])
   }
 
   @Test func `changes of a removed person are left out, and the others are applied`() throws {
@@ -108,7 +107,51 @@ import Testing
     let base = try next([.remove(carol)])
     let ours = try next([adding(carol), .join(carol, group: "ops")], after: base)
     let theirs = try next([.create(group: "web")], after: base)
-    let (edits, removed) = theirs.adapt(ours.edits(since: base))
-    #expect(try next(edits, after: theirs).groups["ops"] == [alice, carol] && removed == [])
+    let adapted = ConcurrentEdits(of: ours, to: theirs, since: base)
+    #expect(try next(adapted.edits, after: theirs).groups["ops"] == [alice, carol] && adapted.removed == [])
+  }
+
+  @Test func `a compromised key is replaced like any other`() throws {
+    let theirs: [PolicyEdit] = [
+      adding(new), .join(new, group: "default"), .replace(carol, by: new, isCompromised: true),
+    ]
+    let removed = try merge([.remove(carol)], onto: theirs)
+    #expect(!removed.policy.isMember(new) && removed.policy.people[carol]?.isCompromised == true)
+    let back = try merge(theirs, onto: [.remove(carol)])
+    #expect(back.policy.people[new] == nil && back.removed == [carol])
+    #expect(try merge(theirs, onto: [.create(group: "web")]).policy.people[carol]?.isCompromised == true)
+  }
+
+  @Test func `a person whom the other side has added and removed does not return`() throws {
+    let ours: [PolicyEdit] = [adding(new), .join(new, group: "ops")]
+    let theirs = try next([.remove(new)], after: next(ours))
+    let adapted = ConcurrentEdits(of: try next(ours), to: theirs, since: base)
+    #expect(adapted.edits == [] && adapted.removed == [new])
+  }
+
+  @Test func `a key that the other side has replaced does not return`() throws {
+    let other = Self.person("E")
+    let theirs = try next(
+      [adding(other), .join(other, group: "default"), .replace(new, by: other)],
+      after: next(replacement(of: carol)))
+    let adapted = ConcurrentEdits(of: try next(replacement(of: carol)), to: theirs, since: base)
+    let merged = try next(adapted.edits, after: theirs)
+    #expect(
+      !merged.isMember(new) && merged.groups["default"] == [alice, bob, other] && adapted.removed == [])
+  }
+
+  @Test func `a removal does not move to a member whose key replaces that of the person`() throws {
+    let merged = try merge([.remove(carol)], onto: [.replace(carol, by: bob)])
+    #expect(merged.policy.isMember(bob) && !merged.policy.isMember(carol))
+  }
+
+  @Test func `a group that one side has deleted stays if the other one has changed its members`() throws {
+    let grown: [PolicyEdit] = [.join(carol, group: "ops")]
+    let ours = ConcurrentEdits(of: try next(grown), to: try next([.delete(group: "ops")]), since: base)
+    #expect(try next(ours.edits, after: next([.delete(group: "ops")])).groups["ops"] == [alice, carol])
+    #expect(ours.keptGroups == ["ops"])
+    let theirs = ConcurrentEdits(of: try next([.delete(group: "ops")]), to: try next(grown), since: base)
+    #expect(theirs.edits == [] && theirs.keptGroups == ["ops"])
+    #expect(try merge([.delete(group: "ops")], onto: [.create(group: "web")]).policy.groups["ops"] == nil)
   }
 }

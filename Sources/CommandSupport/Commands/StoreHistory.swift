@@ -67,13 +67,14 @@ extension CommandCall {
   ///   - keyring: the keyring for which it was planned.
   ///   - subject: the commit subject: one line of printable ASCII.
   ///   - isRevokedHere: true to sign even with a key that the user's own keyring revokes.
+  ///   - isInterim: true if another change follows that belongs to this one.
   ///   - progress: receives the number of re-encrypted items and of all items, on any thread.
   /// - Returns: the keyring with its new people.
   /// - Throws: `CommandError` if pending changes could not be committed, in which case nothing was changed; the errors of
   ///   `Keyring.make`.
   package func make(
     _ change: TeamChange, of keyring: Keyring, subject: String, evenIfRevokedHere isRevokedHere: Bool = false,
-    progress: @escaping @Sendable (Int, Int) -> Void = { _, _ in }
+    isInterim: Bool = false, progress: @escaping @Sendable (Int, Int) -> Void = { _, _ in }
   ) throws -> Keyring {
     do {
       try commitPending()
@@ -85,7 +86,7 @@ extension CommandCall {
           + (report.message ?? "git failed"), hint: report.hint ?? "run `keytree sync`")
     }
     return try keyring.make(
-      change, subject: subject, evenIfRevokedHere: isRevokedHere, progress: progress)
+      change, subject: subject, evenIfRevokedHere: isRevokedHere, isInterim: isInterim, progress: progress)
   }
 
   private func committer(asksEarly: Bool = false) throws -> Committer? {

@@ -36,6 +36,7 @@ extension Policy {
         members.append(JSONMember("encryptTo", .array(person.encryptTo.map { .string($0.text) })))
         if let removed = person.removed { members.append(JSONMember("removed", .string(removed.rfc3339))) }
         if let new = person.replacedBy { members.append(JSONMember("replacedBy", .string(new.text))) }
+        if person.isCompromised { members.append(JSONMember("compromised", .bool(true))) }
         return .object(members)
       })
   }
@@ -67,6 +68,7 @@ extension Person {
   package func line(_ fingerprint: Fingerprint, isMe: Bool = false) -> String {
     let end =
       (removed.map { ", removed \($0.day)" } ?? "") + (replacedBy.map { ", replaced by \($0.text)" } ?? "")
+      + (isCompromised ? ", compromised" : "")
     return "\(fingerprint.text)  \(shownName) (\(role.rawValue)\(isMe ? ", you" : "")\(end))"
   }
 }

@@ -67,7 +67,14 @@ package struct PolicyChain {
   init(engines: @escaping (KeyFiles) -> any OpenPGPEngine) { engine = engines }
 
   /// A verified step.
-  typealias Followed = (link: Link, step: PolicyStep, signer: Fingerprint)
+  package struct Followed: Sendable, Equatable {
+    /// The policy.
+    package let link: Link
+    /// Its bytes and the signature that was verified.
+    package let step: PolicyStep
+    /// The admin who has made the signature.
+    package let signer: Fingerprint
+  }
 
   /// Follows steps from a verified policy.
   ///
@@ -86,78 +93,92 @@ package struct PolicyChain {
   ) throws(KeyringError) -> Link {
     var way: [Followed] = []
     for step in steps {
-      way.append(try follow(step, after: way.last?.link ?? start, since: start, leavingOut: left, in: past))
-    }
-    if let left, try !agrees(left, with: way, after: start) { throw .policyNotTrusted(.badSignature) }
-    return way.last?.link ?? start
-  }
-
-  /// Follows a step with one of its signatures and key files that is valid, if possible one with which another side agrees.
-  private func follow(
-    _ step: PolicyStep, after link: Link, since common: Link, leavingOut left: Link?,
-    in past: HistoricalPolicies
-  ) throws(KeyringError) -> Followed {
-    var (valid, failure): (Followed?, KeyringError?)
-    func followed(by version: PolicyStep) throws(KeyringError) -> Followed? {
+      let before = way.last?.link ?? start
       do throws(KeyringError) {
-        let followed = try signedStep(version, after: link)
-        valid = valid ?? followed
-        return try left.map { left throws(KeyringError) in
-          try agrees(left, with: followed, after: link, since: common)
-        } ?? true ? followed : nil
+        way.append(try signedStep(step, after: before))
       } catch {
-        guard case .policyNotTrusted = error else { throw error }
-        failure = failure ?? error
-        return nil
+        guard case .policyNotTrusted = error,
+          let another = try followAny(step.digest, after: before, in: past)
+        else { throw error }
+        way.append(another)
       }
     }
-    if let best = try followed(by: step) { return best }
-    for version in past.versions(of: step.digest) {
-      if let best = try followed(by: version) { return best }
+    if let left, try !agrees(left, with: way, after: start, since: start, in: past) {
+      throw .policyNotTrusted(.badSignature)
     }
-    guard let valid else { throw failure ?? .policyNotTrusted(.badSignature) }
-    return valid
-  }
-
-  /// Returns true if a policy that a merge has left out does not speak against a step of the other side: it has not taken the
-  /// right to sign from its signer, and not revoked the key.
-  ///
-  /// - Parameters:
-  ///   - left: The policy.
-  ///   - followed: The step.
-  ///   - before: The policy before the step.
-  ///   - common: The policy that both sides have in common.
-  private func agrees(
-    _ left: Link, with followed: Followed, after before: Link, since common: Link
-  ) throws(KeyringError) -> Bool {
-    let signer = followed.signer
-    // A person who was made an admin later has the right from the signers before.
-    guard common.policy.admins.contains(signer) else { return true }
-    guard left.policy.admins.contains(signer), let key = left.keys[signer] else { return false }
-    if key == before.keys[signer] || key == followed.link.keys[signer] { return true }
-    guard let signature = followed.step.signature else { return false }
-    do throws(KeyringError) {
-      _ = try verify(
-        followed.step, followed.link.policy, signature: signature, with: [signer: key], of: [signer])
-      return true
-    } catch {
-      guard case .policyNotTrusted = error else { throw error }
-      return false
-    }
+    return way.last?.link ?? start
   }
 
   /// Follows a step with the first signature and key files in the history that are valid; nil if there are none.
   private func followAny(
-    _ digest: ContentDigest, after link: Link, in past: HistoricalPolicies
+    _ digest: ContentDigest, after link: Link, in past: HistoricalPolicies,
+    if isRight: (Followed) throws(KeyringError) -> Bool = { _ in true }
   ) throws(KeyringError) -> Followed? {
     for step in past.versions(of: digest) {
       do throws(KeyringError) {
-        return try signedStep(step, after: link)
+        let followed = try signedStep(step, after: link)
+        if try isRight(followed) { return followed }
       } catch {
         guard case .policyNotTrusted = error else { throw error }
       }
     }
     return nil
+  }
+
+  // MARK: Sides
+
+  /// Returns true if a policy that a merge has left out does not speak against the steps of the other side: it has not taken
+  /// the right to sign from the signer of any of them, and not revoked the key.
+  ///
+  /// If a key was replaced on both sides, the owner has signed the last steps with the new key. So these agree with the
+  /// steps before them that the old key has signed, although a person who should not have it could sign others.
+  ///
+  /// - Parameters:
+  ///   - left: The policy.
+  ///   - kept: The steps.
+  ///   - link: The policy before the first step.
+  ///   - common: The last policy that both sides have in common. Its admins can lose the right to sign, and other people
+  ///     have it from them. Nil if it is not known, so that every signer must be an admin of the policy that is left out.
+  ///   - past: The policies in the history. Each valid signature of a step counts, because anyone can add another one.
+  /// - Throws: `KeyringError.engine`.
+  func agrees(
+    _ left: Link, with kept: some BidirectionalCollection<Followed>, after link: Link, since common: Link?,
+    in past: HistoricalPolicies
+  ) throws(KeyringError) -> Bool {
+    let before = [link] + kept.dropLast().map(\.link)
+    var later: Set<Fingerprint> = []
+    for (step, before) in zip(kept.reversed(), before.reversed()) {
+      func isRight(_ step: Followed) throws(KeyringError) -> Bool {
+        let newest = left.policy.newestKey(of: step.signer)
+        if newest != step.signer, later.contains(newest) { return true }
+        if let common, !common.policy.admins.contains(step.signer) { return true }
+        return try accepts(left, step, after: before)
+      }
+      var step = step
+      if try !isRight(step) {
+        guard let other = try followAny(step.link.digest, after: before, in: past, if: isRight) else {
+          return false
+        }
+        step = other
+      }
+      if try accepts(left, step, after: before) { later.insert(step.signer) }
+    }
+    return true
+  }
+
+  /// Returns true if the signer of a step is an admin of another policy, and their key there is not revoked.
+  private func accepts(_ other: Link, _ step: Followed, after before: Link) throws(KeyringError) -> Bool {
+    let signer = step.signer
+    guard other.policy.admins.contains(signer), let key = other.keys[signer] else { return false }
+    if key == before.keys[signer] || key == step.link.keys[signer] { return true }
+    guard let signature = step.step.signature else { return false }
+    do throws(KeyringError) {
+      _ = try verify(step.step, step.link.policy, signature: signature, with: [signer: key], of: [signer])
+      return true
+    } catch {
+      guard case .policyNotTrusted = error else { throw error }
+      return false
+    }
   }
 
   /// Checks that an admin has signed a step.
@@ -200,11 +221,7 @@ package struct PolicyChain {
   /// Follows one step.
   ///
   /// - Throws: The errors of `follow(_:from:leavingOut:in:)`.
-  func step(_ step: PolicyStep, after link: Link) throws(KeyringError) -> Link {
-    try signedStep(step, after: link).link
-  }
-
-  private func signedStep(_ step: PolicyStep, after link: Link) throws(KeyringError) -> Followed {
+  func signedStep(_ step: PolicyStep, after link: Link) throws(KeyringError) -> Followed {
     let policy = try Self.policy(of: step)
     guard policy.keyring == link.policy.keyring, policy.generation == link.policy.generation + 1,
       policy.previous == link.digest
@@ -220,7 +237,8 @@ package struct PolicyChain {
     if let reason = PolicyDistrust(of: Set(changed), inFiles: keys.merging(link.keys) { kept, _ in kept }) {
       throw .policyNotTrusted(reason)
     }
-    return (Link(policy: policy, digest: step.digest, keys: keys), step, signer)
+    return Followed(
+      link: Link(policy: policy, digest: step.digest, keys: keys), step: step, signer: signer)
   }
 
   /// Returns the newest policy of a branch after one of them.
@@ -245,7 +263,7 @@ package struct PolicyChain {
     for (index, line) in lines.enumerated() {
       var counts = true
       for (other, left) in lines.enumerated() where other != index && counts {
-        counts = try agrees(left, with: line, after: link)
+        counts = try agrees(left, with: line, after: link, in: past)
       }
       if counts, let last = line.last { counting.append(last) }
     }
@@ -263,31 +281,12 @@ package struct PolicyChain {
 
   /// Returns true if the last policy of a line that a merge has left out does not speak against the other line.
   private func agrees(
-    _ left: [Followed], with kept: [Followed], after link: Link
+    _ left: [Followed], with kept: [Followed], after link: Link, in past: HistoricalPolicies
   ) throws(KeyringError) -> Bool {
     guard let judge = left.last?.link else { return true }
     let count = zip(left, kept).prefix { $0.link.digest == $1.link.digest }.count
-    return try agrees(judge, with: kept[count...], after: count == 0 ? link : kept[count - 1].link)
-  }
-
-  /// Returns true if a policy that a merge has left out does not speak against the steps of the other side.
-  ///
-  /// If a key was replaced on both sides, the owner has signed the last steps with the new key. So these agree with the
-  /// steps before them that the old key has signed, although a person who should not have it could sign others.
-  private func agrees(
-    _ left: Link, with kept: some BidirectionalCollection<Followed>, after common: Link
-  ) throws(KeyringError) -> Bool {
-    let before = [common] + kept.dropLast().map(\.link)
-    var later: Set<Fingerprint> = []
-    for (followed, before) in zip(kept.reversed(), before.reversed()) {
-      let newest = left.policy.newestKey(of: followed.signer)
-      let isEndorsed =
-        newest != followed.signer && left.policy.admins.contains(newest) && later.contains(newest)
-        && left.keys[newest] == kept.last?.link.keys[newest]
-      if !isEndorsed, try !agrees(left, with: followed, after: before, since: common) { return false }
-      later.insert(followed.signer)
-    }
-    return true
+    let common = count == 0 ? link : kept[count - 1].link
+    return try agrees(judge, with: kept[count...], after: common, since: common, in: past)
   }
 
   /// Returns the lines of policies of a branch that follow one of them: the policies that were verified, from the first one

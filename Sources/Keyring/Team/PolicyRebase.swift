@@ -18,8 +18,8 @@ package struct PolicyRebase: Sendable {
   package let edits: [PolicyEdit]
   /// The edits that cannot be applied, because the remote's policy has removed this user.
   package let dropped: [PolicyEdit]
-  /// The people whom the remote's policy has removed, so that changes of their keys and groups are not applied.
-  package let removed: [Fingerprint]
+  /// The edits of this machine, adapted to the remote's policy.
+  package let concurrent: ConcurrentEdits
 
   /// The people to whom the dropped edits gave access. Items of this clone are encrypted to them, also in commits that
   /// are not sent yet.
@@ -30,7 +30,8 @@ package struct PolicyRebase: Sendable {
       default: nil
       }
     }
-    return Set(people).subtracting([keyring.trusted.signer]).sorted()
+    let own = [keyring.trusted.signer, keyring.policy.newestKey(of: keyring.trusted.signer)]
+    return Set(people).subtracting(own).sorted()
   }
   /// The key files that the edits need.
   package let keys: [Fingerprint: [UInt8]]
@@ -194,7 +195,7 @@ extension Keyring {
       return PolicyRebase(
         accepted: mine.policy, base: mine.policy, step: last, keyring: same, judge: same, edits: [],
         dropped: [],
-        removed: [], keys: [:])
+        concurrent: ConcurrentEdits(of: mine.policy, to: mine.policy, since: mine.policy), keys: [:])
     }
     if isKnown { throw .policyNotTrusted(.changed(generation: generation, pinned: mine.policy.generation)) }
     let (base, steps) = try way(from: mine, to: last, in: past)
@@ -205,7 +206,8 @@ extension Keyring {
     {
       return try rebase(mine, onto: newest.step, in: tree, host: host, past: past)
     }
-    let (edits, removed) = theirs.policy.adapt(mine.policy.edits(since: base.policy))
+    let concurrent = ConcurrentEdits(of: mine.policy, to: theirs.policy, since: base.policy)
+    let edits = concurrent.edits
     var keys: [Fingerprint: [UInt8]] = [:]
     for edit in edits {
       switch edit {
@@ -231,8 +233,8 @@ extension Keyring {
     let isReapplied = !isRemoved && !missing.isEmpty
     return PolicyRebase(
       accepted: mine.policy, base: isReapplied ? base.policy : mine.policy, step: last, keyring: keyring,
-      judge: judge, edits: isRemoved ? [] : missing, dropped: isRemoved ? missing : [], removed: removed,
-      keys: keys)
+      judge: judge, edits: isRemoved ? [] : missing, dropped: isRemoved ? missing : [],
+      concurrent: concurrent, keys: keys)
   }
 
   /// Returns the person as whom this user acts under the policy of a remote. If that does not have their new key, it is the
@@ -245,7 +247,13 @@ extension Keyring {
     let replaced = mine.policy.people.keys.filter {
       mine.policy.newestKey(of: $0) == signer && theirs.isMember($0)
     }
-    return replaced.min() ?? signer
+    let own: [Fingerprint]
+    do throws(EngineError) {
+      own = try engine.ownPeople()
+    } catch {
+      throw .engine(error, nil)
+    }
+    return replaced.filter(own.contains).min() ?? replaced.min() ?? signer
   }
 
   /// Accepts a verified policy.

@@ -225,6 +225,7 @@ private struct Judge {
 
   /// Returns true if a person may read a secret today, also with a key that replaces an older one.
   private func mayRead(_ person: Fingerprint, _ members: Set<Fingerprint>) -> Bool {
+    if policy.people[person]?.isCompromised == true { return false }
     let newest = policy.newestKey(of: person)
     return members.contains(newest) && policy.isMember(newest)
   }

@@ -52,13 +52,7 @@ extension Keyring {
     guard try isAdmin() else { throw .team(.notAnAdmin) }
     // Before the policy is made, which would refuse an encryption subkey of two people without naming them.
     try requireOwnSubkeys(newKeys)
-    let next: Policy
-    do throws(PolicyError) {
-      let digest = ContentDigest(of: policy.encode())
-      next = try policy.successor(by: edits, previous: digest, at: host.clock())
-    } catch {
-      throw .team(error == .noAdmin ? .lastAdmin : .invalid(error))
-    }
+    let next = try successor(by: edits, at: host.clock())
     let successor = try successor(with: next, newKeys: newKeys)
     let records = try verifiedRecords()
     try TeamRules(keyring: self, successor: successor).check(records, force: force)
@@ -68,6 +62,22 @@ extension Keyring {
     return TeamChange(
       before: policy, after: next, outdated: outdated.filter(\.isDue), newKeys: newKeys,
       waiting: outdated.count { $0.waitsFor != nil })
+  }
+
+  /// Checks that edits give a valid policy.
+  ///
+  /// - Parameter edits: The edits of the policy, in order.
+  /// - Throws: `KeyringError.team` with `lastAdmin` or `invalid`.
+  package func checkPolicy(after edits: [PolicyEdit]) throws(KeyringError) {
+    _ = try successor(by: edits, at: policy.people.values.map(\.added).max() ?? .latest)
+  }
+
+  private func successor(by edits: [PolicyEdit], at time: Timestamp) throws(KeyringError) -> Policy {
+    do throws(PolicyError) {
+      return try policy.successor(by: edits, previous: ContentDigest(of: policy.encode()), at: time)
+    } catch {
+      throw .team(error == .noAdmin ? .lastAdmin : .invalid(error))
+    }
   }
 
   /// Splits edits that end the right to sign of each admin as whom this user can sign. Newcomers judge a policy by its own
@@ -82,12 +92,12 @@ extension Keyring {
     let own = Set(try ownPeople()).union([trusted.signer]).intersection(policy.admins)
     let ending = edits.filter { edit in
       switch edit {
-      case .remove(let person), .replace(let person, _), .role(let person, .member): own.contains(person)
+      case .remove(let person), .replace(let person, _, _): own.contains(person)
       default: false
       }
     }
     let first = edits.filter { !ending.contains($0) }
-    // An invalid edit is reported when the policy is planned.
+    // An invalid edit is reported when the policy is planned. Someone has to stay an admin to sign the second policy.
     let next = try? policy.successor(by: edits, previous: ContentDigest(of: []), at: .latest)
     guard !first.isEmpty, !ending.isEmpty, let next, own.isDisjoint(with: next.admins) else {
       return (edits, [])
@@ -106,13 +116,15 @@ extension Keyring {
   ///   - subject: The commit subject: one line of printable ASCII.
   ///   - isRevokedHere: True to sign even with a key that the user's own keyring revokes. An only admin could not leave
   ///     such a key otherwise.
+  ///   - isInterim: True if another change follows that belongs to this one. This machine does not accept the policy before,
+  ///     so that the work can be continued if it is interrupted. Only for a keyring with a policy that is not accepted yet.
   ///   - progress: Receives the number of re-encrypted items and of all items, on any thread.
   /// - Returns: The keyring with its new people.
   /// - Throws: `KeyringError.team` with `overtaken` when the policy was changed since the plan, `cannotReencrypt` when
   ///   items cannot be decrypted; and the errors of `plan(_:newKeys:force:)` and `add`.
   public func make(
     _ change: TeamChange, subject: String = "change people and groups",
-    evenIfRevokedHere isRevokedHere: Bool = false,
+    evenIfRevokedHere isRevokedHere: Bool = false, isInterim: Bool = false,
     progress: @escaping @Sendable (Int, Int) -> Void = { _, _ in }
   ) throws(KeyringError) -> Keyring {
     try requireTrust()
@@ -139,6 +151,12 @@ extension Keyring {
     try transaction(subject: subject, signingAs: successor) { changes throws(KeyringError) in
       _ = try resealing.place(pieces, in: &changes)
       changes.place(step, change.after, newKeys: Array(change.newKeys.keys))
+    }
+    if isInterim, let pin = trusted.pin, let replaced = trusted.replaced {
+      let interim = TrustedPolicy(
+        policy: change.after, signer: successor.trusted.signer, keys: successor.trusted.keys,
+        replacing: (replaced, pin))
+      return Keyring(tree: tree, trusted: interim, engine: successor.engine, host: host)
     }
     // The store is no longer locked, so another process may have written a pin. That pin is kept: usually it is for a
     // change on top of this one.
@@ -182,12 +200,7 @@ extension Keyring {
   private func signPolicyAgain(subject: String) throws(KeyringError) -> Keyring {
     try requireTrust()
     guard try isAdmin() else { throw .team(.notAnAdmin) }
-    let next: Policy
-    do throws(PolicyError) {
-      next = try policy.successor(by: [], previous: ContentDigest(of: policy.encode()), at: host.clock())
-    } catch {
-      throw .team(.invalid(error))
-    }
+    let next = try successor(by: [], at: host.clock())
     return try make(
       TeamChange(before: policy, after: next, outdated: [], newKeys: [:], waiting: 0), subject: subject)
   }

@@ -43,15 +43,15 @@ package struct PolicyRule {
   ///   - next: The policy.
   ///   - keys: The key files beside it.
   ///   - link: The policy before it.
-  /// - Returns: The policy as a link of the chain, or the fault.
+  /// - Returns: The verified step, or the fault.
   /// - Throws: `KeyringError.engine` when GnuPG cannot be used.
   package func follow(
     _ next: PolicyState, keys: KeyFiles, after link: PolicyChain.Link
-  ) throws(KeyringError) -> Result<PolicyChain.Link, ChainProblem> {
-    let chain = PolicyChain { room.engine(for: link.policy.keyring, keys: $0) }
+  ) throws(KeyringError) -> Result<PolicyChain.Followed, ChainProblem> {
+    let chain = chain(of: link.policy)
     do throws(KeyringError) {
       let step = PolicyStep(bytes: next.bytes, signature: next.signature, keys: keys)
-      return .success(try chain.step(step, after: link))
+      return .success(try chain.signedStep(step, after: link))
     } catch {
       guard case .policyNotTrusted(let reason) = error else { throw error }
       switch reason {
@@ -66,36 +66,25 @@ package struct PolicyRule {
     }
   }
 
-  /// Returns true if a merge may prefer a policy to another one, as in ``PolicyChain/newest(after:in:)``: it must be signed
-  /// by an admin of the other policy, or by a person who was made an admin on its own side. A person from whom the other
-  /// policy has taken the right to sign must not be preferred.
+  /// Returns true if a merge may prefer some policies to another one, as in ``PolicyChain/newest(after:in:)``. A person from
+  /// whom the other policy has taken the right to sign must not be preferred.
   ///
   /// - Parameters:
-  ///   - state: The preferred policy.
-  ///   - keys: The key files that were trusted when it was signed, joined with those that it names.
+  ///   - kept: The preferred policies, in order.
+  ///   - link: The policy before them.
   ///   - left: The policy that is replaced.
-  ///   - common: The last policy that both have in common; nil if it is not known. Then only a person whom the other policy
-  ///     does not list counts as one who was made an admin.
+  ///   - common: The last policy that both have in common; nil if it is not known.
   /// - Throws: `KeyringError.engine` when GnuPG cannot be used.
   package func mayReplace(
-    _ state: PolicyState, keys: KeyFiles, left: PolicyChain.Link, common: Policy?
+    _ left: PolicyChain.Link, by kept: [PolicyChain.Followed], after link: PolicyChain.Link,
+    since common: PolicyChain.Link?
   ) throws(KeyringError) -> Bool {
-    guard let signature = state.signature else { return false }
-    let known = left.keys.joined(with: keys).merging(keys) { joined, _ in joined }
-    let later = known.keys.filter { person in
-      common.map { !$0.admins.contains(person) } ?? (left.policy.people[person] == nil)
-    }
-    let signers = Set(later + left.policy.admins)
-    do throws(KeyringError) {
-      let engine = room.engine(
-        for: left.policy.keyring, keys: known.filter { signers.contains($0.key) })
-      try PolicyVerification(engine: engine, people: left.policy).verify(
-        state.bytes, signature: signature, admins: signers)
-      return true
-    } catch {
-      guard case .policyNotTrusted(.badSignature) = error else { throw error }
-      return false
-    }
+    try chain(of: left.policy).agrees(
+      left, with: kept, after: link, since: common, in: HistoricalPolicies([]))
+  }
+
+  private func chain(of policy: Policy) -> PolicyChain {
+    PolicyChain { room.engine(for: policy.keyring, keys: $0) }
   }
 
   /// Returns the reason why a policy does not follow another one, from the content of both.

@@ -19,8 +19,10 @@ public struct Person: Sendable {
   /// The time when the person was removed; nil for a member.
   public var removed: Timestamp?
   /// The entry with the new key of the same person; nil unless the person was removed because that key replaces this one.
-  /// What this key could decrypt, the person may still read.
+  /// What this key could decrypt, the person may still read, unless it is compromised.
   public var replacedBy: Fingerprint?
+  /// True if others may have used this key before the new key replaced it, so that they may know what it could decrypt.
+  public var isCompromised = false
   /// The digest of the person's key file. With it, the signature of the policy also covers the key file. Nil in a
   /// policy from before digests were stored.
   public var key: ContentDigest?
@@ -31,13 +33,14 @@ public struct Person: Sendable {
   /// Makes an entry from its parts.
   public init(
     name: String, role: Role, added: Timestamp, removed: Timestamp? = nil, replacedBy: Fingerprint? = nil,
-    key: ContentDigest? = nil, encryptTo: [Fingerprint]
+    isCompromised: Bool = false, key: ContentDigest? = nil, encryptTo: [Fingerprint]
   ) {
     self.name = name
     self.role = role
     self.added = added
     self.removed = removed
     self.replacedBy = replacedBy
+    self.isCompromised = isCompromised
     self.key = key
     self.encryptTo = encryptTo
   }
@@ -48,7 +51,8 @@ extension Person: Equatable {
   public static func == (left: Person, right: Person) -> Bool {
     left.name.hasSameBytes(as: right.name) && left.role == right.role && left.added == right.added
       && left.removed == right.removed && left.key == right.key
-      && left.replacedBy == right.replacedBy && Set(left.encryptTo) == Set(right.encryptTo)
+      && left.replacedBy == right.replacedBy && left.isCompromised == right.isCompromised
+      && Set(left.encryptTo) == Set(right.encryptTo)
   }
 }
 
@@ -62,6 +66,7 @@ extension Person {
     ]
     if let removed { members.append(JSONMember("removed", .string(removed.rfc3339))) }
     if let replacedBy { members.append(JSONMember("replacedBy", .string(replacedBy.text))) }
+    if isCompromised { members.append(JSONMember("compromised", .bool(true))) }
     if let key { members.append(JSONMember("key", .string(key.base64url))) }
     return .object(members)
   }
@@ -81,6 +86,11 @@ extension Person {
     if let text = try fields.takeOptionalString("replacedBy") {
       guard let fingerprint = Fingerprint(text) else { throw .invalid("replacedBy") }
       replacedBy = fingerprint
+    }
+    switch fields.take("compromised") {
+    case nil: break
+    case .bool(true)?: isCompromised = true
+    default: throw .invalid("compromised")
     }
     if let text = try fields.takeOptionalString("key") {
       guard let digest = ContentDigest(base64url: text) else { throw .invalid("key") }

@@ -63,6 +63,7 @@ public struct Policy: Equatable, Sendable {
       if let next = person.replacedBy, person.removed == nil || next == fingerprint || people[next] == nil {
         throw .invalid("replacedBy")
       }
+      if person.isCompromised, person.replacedBy == nil { throw .invalid("compromised") }
       if person.encryptTo.isEmpty { throw .noEncryptionSubkey(fingerprint) }
     }
     if let subkey = sharedSubkey { throw .sharedSubkey(subkey) }

@@ -9,8 +9,8 @@ public enum PolicyEdit: Equatable, Sendable {
     Fingerprint, name: String, role: Person.Role, key: ContentDigest, encryptTo: [Fingerprint])
   /// Removes a person from the keyring and from all of its groups.
   case remove(Fingerprint)
-  /// Removes a person whose key was replaced by that of another entry.
-  case replace(Fingerprint, by: Fingerprint)
+  /// Removes a person whose key was replaced by that of another entry, perhaps because others may have used it.
+  case replace(Fingerprint, by: Fingerprint, isCompromised: Bool = false)
   /// Changes a person's role.
   case role(Fingerprint, Person.Role)
   /// Replaces a person's key file with another one of the same key.
@@ -39,19 +39,11 @@ extension PolicyEdit {
   /// The person whose entry or groups are changed; nil for the other edits.
   package var person: Fingerprint? {
     switch self {
-    case .add(let person, _, _, _, _), .remove(let person), .replace(let person, _), .role(let person, _),
+    case .add(let person, _, _, _, _), .remove(let person), .replace(let person, _, _), .role(let person, _),
       .key(let person, _), .name(let person, _), .encrypt(let person, _), .join(let person, _),
       .leave(let person, _):
       person
     case .create, .delete, .accept, .allow, .disallow: nil
-    }
-  }
-
-  /// True if the edit is for a member of the policy, or makes a person one.
-  fileprivate var changesMember: Bool {
-    switch self {
-    case .add, .role, .key, .name, .encrypt, .join: true
-    default: false
     }
   }
 }
@@ -89,10 +81,13 @@ extension Policy {
       guard let person = people[fingerprint], person.removed == nil else { return }
       people[fingerprint]?.removed = max(now, person.added)
       for group in groups.keys { groups[group]?.removeAll { $0 == fingerprint } }
-    case .replace(let fingerprint, let next):
+    case .replace(let fingerprint, let next, let isCompromised):
       let isMember = isMember(fingerprint)
       apply(.remove(fingerprint), at: now)
-      if isMember { people[fingerprint]?.replacedBy = next }
+      if isMember {
+        people[fingerprint]?.replacedBy = next
+        people[fingerprint]?.isCompromised = isCompromised
+      }
     case .role(let fingerprint, let role): people[fingerprint]?.role = role
     case .key(let fingerprint, let digest): people[fingerprint]?.key = digest
     case .name(let fingerprint, let name): people[fingerprint]?.name = name
@@ -125,7 +120,9 @@ extension Policy {
           .add(
             fingerprint, name: person.name, role: person.role, key: key, encryptTo: person.encryptTo))
       case (true, false):
-        edits.append(person.replacedBy.map { .replace(fingerprint, by: $0) } ?? .remove(fingerprint))
+        edits.append(
+          person.replacedBy.map { .replace(fingerprint, by: $0, isCompromised: person.isCompromised) }
+            ?? .remove(fingerprint))
       case (true, true):
         if let old { edits += Self.edits(of: fingerprint, from: old, to: person) }
       case (false, false): break
@@ -156,61 +153,6 @@ extension Policy {
       }
     }
     return edits
-  }
-
-  /// Adapts edits of another policy to this one, which may have replaced the keys of people or removed people since both
-  /// have separated.
-  ///
-  /// A removal is never undone: changes to the entry or the groups of a removed person are left out, and so is a new key
-  /// that replaces the key of a removed person. The groups, the role and the removal of a person whose key this policy has
-  /// replaced apply to the new key.
-  ///
-  /// - Parameter edits: The edits, in order.
-  /// - Returns: The edits to apply to this policy, and the removed people because of whom others were left out, sorted.
-  package func adapt(_ edits: [PolicyEdit]) -> (edits: [PolicyEdit], removed: [Fingerprint]) {
-    var removed: Set<Fingerprint> = []
-    var added: Set<Fingerprint> = []
-    var refused: Set<Fingerprint> = []
-    for edit in edits {
-      switch edit {
-      case .add(let person, _, _, _, _): added.insert(person)
-      case .replace(let old, let new):
-        guard people[newestKey(of: old)]?.removed != nil else { continue }
-        removed.insert(old)
-        refused.insert(new)
-      default: break
-      }
-    }
-    var adapted: [PolicyEdit] = []
-    for edit in edits {
-      guard let edit = following(edit) else { continue }
-      guard let person = edit.person, edit.changesMember else {
-        adapted.append(edit)
-        continue
-      }
-      if refused.contains(person) { continue }
-      if isMember(person) || added.contains(person) {
-        adapted.append(edit)
-      } else {
-        removed.insert(person)
-      }
-    }
-    return (adapted, removed.sorted())
-  }
-
-  /// Returns an edit for the newest key of its person; nil if it concerns only a key that was replaced.
-  private func following(_ edit: PolicyEdit) -> PolicyEdit? {
-    guard let person = edit.person else { return edit }
-    let newest = newestKey(of: person)
-    if newest == person { return edit }
-    return switch edit {
-    case .remove: .remove(newest)
-    case .role(_, let role): .role(newest, role)
-    case .join(_, let group): .join(newest, group: group)
-    case .leave(_, let group): .leave(newest, group: group)
-    case .key, .name, .encrypt: nil
-    default: edit
-    }
   }
 
   /// Returns the edits that turn the entry of a member into a later one.

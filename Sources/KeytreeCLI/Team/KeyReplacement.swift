@@ -24,22 +24,22 @@ struct KeyReplacement: TeamOperation {
     let groups = policy.groups(of: old)
     let name = try call.name(of: key)
     let addition = try addition(new.file, name: name, entry, groups)
-    let removal: PolicyEdit =
-      call.arguments.has(GroupCommand.compromised) ? .remove(old) : .replace(old, by: key.fingerprint)
+    let removal = PolicyEdit.replace(
+      old, by: key.fingerprint, isCompromised: call.arguments.has(GroupCommand.compromised))
     try confirm(new, entry, groups)
     let files = policy.isMember(key.fingerprint) ? [:] : [key.fingerprint: new.file.bytes]
     let (first, second) = try keyring.separated(addition + [removal])
     // The old key of an only admin adds the new one, which then removes it. This is the only chance to leave a key that
     // the owner has revoked.
-    let isOnlyOwnAdmin = !second.isEmpty
-    if isOnlyOwnAdmin { try requireSecret(of: key) }
+    let needsTwo = !second.isEmpty
+    if needsTwo { try requireSecret(of: key) }
     var change = try keyring.plan(first, newKeys: files)
     var now = try naming(old, key.fingerprint) {
       try TeamChangeRun(call, keyring).make(
-        change, isOnlyOwnAdmin ? "add the new key of a person" : "replace the key of a person",
-        evenIfRevokedHere: isOnlyOwnAdmin)
+        change, needsTwo ? "add the new key of a person" : "replace the key of a person",
+        evenIfRevokedHere: needsTwo)
     }
-    if isOnlyOwnAdmin {
+    if needsTwo {
       do {
         change = try now.plan(second)
         now = try TeamChangeRun(call, now).make(change, "remove the old key of a person")

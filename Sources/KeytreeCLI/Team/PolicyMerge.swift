@@ -30,18 +30,19 @@ struct PolicyMerge {
     if let problem = past.problem { throw problem }
     let merge = try result.get()
     if ContentDigest(of: merge.keyring.policy.encode()) != digest { try confirm(merge) }
-    for person in merge.removed where merge.dropped.isEmpty {
-      call.console.complain(
-        "keytree: warning: your changes of the key and the groups of \(merge.accepted.name(of: person)) were not "
-          + "reapplied, because an admin has removed that person")
-    }
+    if merge.dropped.isEmpty { tellLeftOut(merge) }
     guard !merge.edits.isEmpty else {
       try merge.keyring.accept()
       if !merge.dropped.isEmpty {
+        let newest = merge.keyring.policy.newestKey(of: merge.keyring.ownFingerprint)
+        let isReplaced = merge.keyring.policy.isMember(newest)
         call.console.complain(
-          "keytree: warning: your changes of people and groups were not reapplied, because an admin has removed you"
-        )
-        call.console.complain("hint: ask an admin to make the changes")
+          "keytree: warning: your changes of people and groups were not reapplied, because an admin has "
+            + (isReplaced ? "replaced your key by \(newest.text)" : "removed you"))
+        call.console.complain(
+          isReplaced
+            ? "hint: import the secret of that key with `gpg --import FILE`, and make the changes again"
+            : "hint: ask an admin to make the changes")
       }
       // A removed person cannot sign, and has been told of the removal.
       guard merge.keyring.policy.isMember(merge.keyring.ownFingerprint) else { return false }
@@ -62,7 +63,8 @@ struct PolicyMerge {
   private func apply(_ merge: PolicyRebase) throws -> (before: Policy, after: Policy) {
     do {
       let (first, second) = try merge.keyring.separated(merge.edits)
-      var keyring = try apply(first, to: merge.keyring, newKeys: merge.keys)
+      var keyring = try applyPossible(
+        first, to: merge.keyring, newKeys: merge.keys, isInterim: !second.isEmpty)
       if !second.isEmpty { keyring = try apply(second, to: keyring) }
       return (merge.keyring.policy, keyring.policy)
     } catch {
@@ -79,11 +81,46 @@ struct PolicyMerge {
     }
   }
 
+  /// Reports the changes that are not reapplied because the other side has removed a person or changed a group.
+  private func tellLeftOut(_ merge: PolicyRebase) {
+    for person in merge.concurrent.removed {
+      call.console.complain(
+        "keytree: warning: your changes of the key and the groups of \(merge.accepted.name(of: person)) were not "
+          + "reapplied, because an admin has removed that key")
+    }
+    for group in merge.concurrent.keptGroups {
+      call.console.complain(
+        "keytree: warning: the group \(ErrorReport.quote(group)) is kept: one side has deleted it, and the other one has "
+          + "changed its members")
+    }
+  }
+
+  /// Applies edits. A group into which the other side has stored an item since is not deleted.
+  private func applyPossible(
+    _ edits: [PolicyEdit], to keyring: Keyring, newKeys: [Fingerprint: [UInt8]], isInterim: Bool
+  ) throws -> Keyring {
+    do {
+      return try apply(edits, to: keyring, newKeys: newKeys, isInterim: isInterim)
+    } catch KeyringError.team(.groupInUse(let group, _)) {
+      let rest = edits.filter { $0 != .delete(group: group) }
+      guard rest.count < edits.count else { throw KeyringError.team(.groupInUse(group, items: 1)) }
+      call.console.complain(
+        "keytree: warning: the group \(ErrorReport.quote(group)) is not deleted, because it has items of the remote"
+      )
+      if !rest.isEmpty {
+        return try applyPossible(rest, to: keyring, newKeys: newKeys, isInterim: isInterim)
+      }
+      if !isInterim { try keyring.accept() }
+      return keyring
+    }
+  }
+
   private func apply(
-    _ edits: [PolicyEdit], to keyring: Keyring, newKeys: [Fingerprint: [UInt8]] = [:]
+    _ edits: [PolicyEdit], to keyring: Keyring, newKeys: [Fingerprint: [UInt8]] = [:],
+    isInterim: Bool = false
   ) throws -> Keyring {
     try TeamChangeRun(call, keyring).make(
-      keyring.plan(edits, newKeys: newKeys), "reapply changes of people and groups")
+      keyring.plan(edits, newKeys: newKeys), "reapply changes of people and groups", isInterim: isInterim)
   }
 
   // MARK: Generations
@@ -168,6 +205,7 @@ struct PolicyMerge {
     let merge = try Synchronization.rebase(
       try call.openKeyring(), onto: step, past: try Synchronization.fetchedPolicies(in: repository))
     try requireSecret(for: merge)
+    try merge.keyring.checkPolicy(after: merge.edits)
     try confirm(merge)
     return merge.step.digest
   }

@@ -16,16 +16,17 @@ struct TeamChangeRun {
   ///   - change: The change.
   ///   - subject: The commit subject.
   ///   - evenIfRevokedHere: True to sign also with a key that the user's own keyring revokes.
+  ///   - isInterim: True if another change follows that belongs to this one.
   /// - Returns: The keyring with the new people.
   @discardableResult
   func make(
-    _ change: TeamChange, _ subject: String, evenIfRevokedHere: Bool = false
+    _ change: TeamChange, _ subject: String, evenIfRevokedHere: Bool = false, isInterim: Bool = false
   ) throws -> Keyring {
     try call.separateChanges(of: change.items, in: keyring)
     let progress = WorkProgress("encrypt", console: call.console)
     defer { progress.finish() }
     return try call.make(
-      change, of: keyring, subject: subject, evenIfRevokedHere: evenIfRevokedHere
+      change, of: keyring, subject: subject, evenIfRevokedHere: evenIfRevokedHere, isInterim: isInterim
     ) { progress.advance(to: $0, of: $1) }
   }
 

@@ -67,6 +67,8 @@ package struct PolicyHistory {
   private var published: Set<ContentDigest> = []
   /// The policies that were checked and are trusted, by digest.
   private var links: [ContentDigest: PolicyChain.Link] = [:]
+  /// Those of them that follow another one.
+  private var steps: [ContentDigest: PolicyChain.Followed] = [:]
   /// The total size of the policies in `links` in bytes, and its limit.
   private var linkSize = 0
   private let limit: Int
@@ -264,20 +266,27 @@ package struct PolicyHistory {
     let others = Set(versions.chain(to: other.facts).map(\.digest))
     let chain = versions.chain(to: facts)
     let preferred = chain.prefix { !others.contains($0.digest) }
-    let common = try chain.dropFirst(preferred.count).first.flatMap { facts in
-      try links[facts.digest]?.policy ?? facts.version.map { try versions.state($0).get().policy }
+    let common = try chain.dropFirst(preferred.count).first.flatMap { try link($0) }
+    let kept = preferred.filter { !published.contains($0.digest) }.reversed()
+    guard let first = kept.first else { return nil }
+    let way = kept.compactMap { steps[$0.digest] }
+    guard way.count == kept.count, let before = first.previous.flatMap({ links[$0] }) ?? common else {
+      return .badMergeChoice(generation: first.generation)
     }
-    for policy in preferred where !published.contains(policy.digest) {
-      let before = policy.previous.flatMap { links[$0]?.keys } ?? [:]
-      let keys = before.joined(with: links[policy.digest]?.keys ?? [:])
-      if let version = policy.version, case .success(let state) = try versions.state(version),
-        try rule.mayReplace(state, keys: keys, left: left, common: common)
-      {
-        continue
-      }
-      return .badMergeChoice(generation: policy.generation)
+    if try rule.mayReplace(left, by: way, after: before, since: common) { return nil }
+    // The last policies that may not replace the other one begin with the one that is reported.
+    let bad = try way.indices.last { index in
+      let link = index == 0 ? before : way[index - 1].link
+      return try !rule.mayReplace(left, by: Array(way[index...]), after: link, since: common)
     }
-    return nil
+    return .badMergeChoice(generation: way[bad ?? 0].link.policy.generation)
+  }
+
+  /// Returns a policy on the chain, with its key files if it was checked; nil if it cannot be read.
+  private mutating func link(_ facts: PolicyVersions.Facts) throws -> PolicyChain.Link? {
+    if let link = links[facts.digest] { return link }
+    guard let version = facts.version else { return nil }
+    return PolicyRule.link(try versions.state(version).get(), keys: [:])
   }
 
   /// Returns the place with the newest policy, or the one whose policy a given policy names as its predecessor.
@@ -302,7 +311,8 @@ package struct PolicyHistory {
     }
     switch try rule.follow(state, keys: keys, after: link) {
     case .success(let next):
-      try keep(next, of: state)
+      steps[state.digest] = next
+      try keep(next.link, of: state)
       return nil
     case .failure(let problem): return problem
     }

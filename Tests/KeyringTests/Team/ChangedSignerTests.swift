@@ -49,8 +49,8 @@ import Testing
     let next = try PolicyState(bytes: bytes, signature: signature)
     let result = try PolicyRule(in: room).follow(next, keys: [Self.dave: GnuPGKey.file(file)], after: link)
     switch result {
-    case .success(let link):
-      #expect(link.keys == [Self.dave: GnuPGKey.file(file)])
+    case .success(let followed):
+      #expect(followed.link.keys == [Self.dave: GnuPGKey.file(file)])
       return nil
     case .failure(let problem): return problem
     }

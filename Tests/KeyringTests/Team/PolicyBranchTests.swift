@@ -136,6 +136,46 @@ import Testing
       try newest(after: first, of: sides) == (isSignedWithNew ? third.link.policy : left.link.policy))
   }
 
+  @Test(arguments: [false, true])
+  func `a second signature by a removed person does not take a step from its signer`(isFirst: Bool) throws {
+    let first = try first()
+    let left = try next(first, by: alice, .remove(carol))
+    let step = try next(first, by: bob, .create(group: "b"))
+    let kept = try next(step, by: alice, .remove(carol))
+    let last = try next(kept, by: bob, .create(group: "c"))
+    let copy = try node(step.link.policy, signedBy: carol)
+    #expect(copy.link.digest == step.link.digest)
+    let order = isFirst ? [copy, left, step, kept, last] : [left, step, kept, last, copy]
+    #expect(try newest(after: first, of: order) == last.link.policy)
+  }
+
+  @Test(arguments: 0..<4)
+  func `a key that has replaced another one on both sides may change later`(change: Int) throws {
+    let first = try first()
+    let replacement = PolicyEdit.replace(carol, by: eve, isCompromised: change == 3)
+    let left = try next(try next(first, by: carol, adding(eve, "Eve")), by: eve, replacement)
+    let added = try next(first, by: carol, adding(eve, "Eve"))
+    let other = try next(first, by: bob, .create(group: "b"))
+    let kept = try next(other, by: carol, adding(eve, "Eve"))
+    let second = try next(kept, by: eve, replacement)
+    let renewed = Array("renewed".utf8)
+    let third: Node
+    switch change {
+    case 0:
+      third = try next(second, by: eve, .key(eve, ContentDigest(of: renewed)), keys: [eve: renewed])
+    case 1: third = try next(second, by: bob, .remove(eve))
+    case 2:
+      let dave = EngineDouble.fingerprint(5)
+      let more = try next(second, by: eve, adding(dave, "Dave"))
+      third = try next(more, by: dave, .replace(eve, by: dave))
+      #expect(
+        try newest(after: first, of: [added, left, other, kept, second, more, third]) == third.link.policy)
+    default: third = try next(second, by: bob, .create(group: "c"))
+    }
+    if change == 2 { return }
+    #expect(try newest(after: first, of: [added, left, other, kept, second, third]) == third.link.policy)
+  }
+
   @Test func `the last policy of a side decides, and not one before it`() throws {
     let first = try first()
     let removal = try next(first, by: alice, .remove(carol))

@@ -12,11 +12,14 @@ import Testing
   init() throws { team = try TeamMachines.ofThree() }
 
   /// Gives a person the key of `rsa` as their second one, and replaces their first one by it.
-  private func replace(_ person: GnuPGKey, by admin: GnuPGKey) throws {
+  private func replace(_ person: GnuPGKey, by admin: GnuPGKey, _ more: [String] = []) throws {
     try team.gnupg(person).run(
       ["--pinentry-mode", "loopback", "--import"], input: GnuPGKey.rsa.secretKey)
-    try team.succeed(
-      admin, "group", "replace", person.fingerprint.text, try team.keyFile(.rsa), "--fingerprint", new)
+    let words = [
+      "group", "replace", person.fingerprint.text, try team.keyFile(.rsa), "--fingerprint", new,
+    ]
+    let answer = team.run(admin, words + more)
+    #expect(answer.code == .done, "\(answer.talk)")
   }
 
   /// Changes the groups of a machine, and pushes the change with an item.
@@ -67,6 +70,101 @@ import Testing
     #expect(!answer.talk.contains("warning"), "\(answer.talk)")
     try expectBothChanges(
       replaced: .alice, items: ["a.example/me": "changed", "b.example/me": "two", "c.example/me": "three"])
+  }
+
+  @Test(arguments: [[], ["--compromised"]])
+  func `late machines and newcomers accept a reapplied replacement, also after the new key has changed`(
+    more: [String]
+  ) throws {
+    try replace(.alice, by: .alice, more)
+    try changeGroups(.bob)
+    let answer = team.run(.alice, ["sync", "--reapply"], answers: ["y", "y"])
+    #expect(answer.code == .done, "\(answer.talk)")
+    try team.change(.alice, ["--quick-set-expire", new, "5y"])
+    let refreshed = team.run(.alice, ["group", "refresh"])
+    #expect(refreshed.code == .done && refreshed.talk.contains("Renewed the key"), "\(refreshed.talk)")
+    try team.succeed(.alice, "sync")
+    try team.succeed(.bob, "sync")
+    try team.succeed(
+      .bob, "group", "add", "default", try team.keyFile(.dave), "--fingerprint",
+      GnuPGKey.dave.fingerprint.text)
+    try team.succeed(.bob, "sync")
+    try team.succeed(.carol, "sync")
+    try team.succeed(.dave, "clone", team.hub, "--fingerprint", GnuPGKey.bob.fingerprint.text)
+    try team.succeed(.alice, "sync")
+    for person in [GnuPGKey.alice, .bob, .carol, .dave] {
+      let members = try team.succeed(person, "group", "show", "default").text
+      #expect(members.contains(new) && members.contains("Dave"), "\(person): \(members)")
+      #expect(try team.succeed(person, "get", "a.example/me").text == "one")
+      let verify = team.run(person, ["verify"])
+      #expect(verify.code == .done, "\(person): \(verify.text) \(verify.talk)")
+    }
+    #expect(try team.succeed(.alice, "rotate", "status").text.isEmpty == more.isEmpty)
+  }
+
+  @Test(arguments: [[], ["--compromised"]])
+  func `a person who was removed on the remote does not return with a new key`(more: [String]) throws {
+    let carol = GnuPGKey.carol.fingerprint.text
+    try team.succeed(.bob, "group", "remove", "default", carol, "--all")
+    try team.succeed(.bob, "sync")
+    let words = ["group", "replace", carol, try team.keyFile(.rsa), "--fingerprint", new]
+    #expect(team.run(.alice, words + more).code == .done)
+    let answer = team.run(.alice, ["sync", "--reapply"], answers: ["y", "y"])
+    #expect(answer.code == .done && answer.talk.contains("an admin has removed that key"), "\(answer.talk)")
+    for person in [GnuPGKey.alice, .bob] {
+      try team.succeed(person, "sync")
+      #expect(!(try team.succeed(person, "group", "show", "default").text.contains(new)))
+      #expect(!(try team.succeed(person, "who", "a.example/me").text.contains("Rsa")))
+    }
+  }
+
+  @Test(arguments: [[], ["--compromised"]])
+  func `a person is removed although the remote has replaced their key`(more: [String]) throws {
+    let carol = GnuPGKey.carol.fingerprint.text
+    let words = ["group", "replace", carol, try team.keyFile(.rsa), "--fingerprint", new]
+    #expect(team.run(.bob, words + more).code == .done)
+    try team.succeed(.bob, "sync")
+    try team.succeed(.alice, "group", "remove", "default", carol, "--all")
+    let answer = team.run(.alice, ["sync", "--reapply"], answers: ["y", "y"])
+    #expect(answer.code == .done, "\(answer.talk)")
+    for person in [GnuPGKey.bob, .alice] {
+      try team.succeed(person, "sync")
+      #expect(!(try team.succeed(person, "group", "show", "default").text.contains(new)))
+      #expect(!(try team.succeed(person, "who", "a.example/me").text.contains("Rsa")))
+      try team.succeed(person, "verify")
+    }
+  }
+
+  @Test func `a group that was deleted on the remote stays with the items that were stored in it`() throws {
+    let carol = GnuPGKey.carol.fingerprint.text
+    try team.succeed(.alice, "group", "create", "web")
+    for person in [GnuPGKey.alice, .bob] { try team.succeed(person, "sync") }
+    try team.succeed(.bob, "group", "delete", "web")
+    try team.succeed(.bob, "sync")
+    try team.succeed(.alice, "group", "add", "web", carol, "--fingerprint", carol)
+    try team.succeed(.alice, "add", "w.example/me", "-g", "web", input: "web")
+    let answer = team.run(.alice, ["sync", "--reapply"], answers: ["y", "y"])
+    #expect(answer.code == .done && answer.talk.contains("the group \"web\" is kept"), "\(answer.talk)")
+    for person in [GnuPGKey.bob, .carol, .alice] { try team.succeed(person, "sync") }
+    #expect(try team.succeed(.carol, "get", "w.example/me").text == "web")
+    try team.succeed(.bob, "verify")
+  }
+
+  @Test func `a group into which the remote has stored an item is not deleted`() throws {
+    try team.succeed(.alice, "group", "create", "web")
+    try team.succeed(
+      .alice, "group", "add", "web", GnuPGKey.bob.fingerprint.text, "--fingerprint",
+      GnuPGKey.bob.fingerprint.text)
+    for person in [GnuPGKey.alice, .bob] { try team.succeed(person, "sync") }
+    try team.succeed(.bob, "add", "w.example/me", "-g", "web", input: "web")
+    try team.succeed(.bob, "group", "create", "ops")
+    try team.succeed(.bob, "sync")
+    try team.succeed(.alice, "group", "delete", "web")
+    let answer = team.run(.alice, ["sync", "--reapply"], answers: ["y", "y"])
+    #expect(answer.code == .done && answer.talk.contains("is not deleted"), "\(answer.talk)")
+    for person in [GnuPGKey.bob, .alice] { try team.succeed(person, "sync") }
+    #expect(try team.succeed(.alice, "get", "w.example/me").text == "web")
+    try team.succeed(.bob, "verify")
   }
 
   @Test func `an admin reapplies their groups to the replaced key of another admin`() throws {

@@ -23,6 +23,7 @@ import Testing
 
   private static let alice = EngineDouble.fingerprint(1)
   private static let bob = EngineDouble.fingerprint(2)
+  private static let carol = EngineDouble.fingerprint(3)
   private static let mallory = EngineDouble.fingerprint(9)
 
   static let good: [Story] = [
@@ -200,6 +201,27 @@ import Testing
     try scribe.merge("side") { try scribe.checkOut("HEAD") }
     let history = try scribe.history(trusting: isCommonKnown ? common : nil)
     #expect(history.findings == [] && history.leftBehind.count == 1)
+  }
+
+  @Test(
+    "a merge keeps the side on which a key was replaced, if the new key has signed it",
+    arguments: [false, true])
+  func keepsReplacement(_ isSignedWithNew: Bool) throws {
+    let scribe = try PolicyHistoryBuilder()
+    try scribe.add(Self.bob, .admin, by: Self.alice)
+    func replace(by signer: Fingerprint) throws {
+      try scribe.add(Self.carol, .admin, by: Self.alice)
+      try scribe.edit(
+        [.join(Self.carol, group: "default"), .replace(Self.alice, by: Self.carol)], by: signer)
+    }
+    try scribe.branch("side") {
+      try scribe.edit([.create(group: "ops")], by: Self.bob)
+      try replace(by: isSignedWithNew ? Self.carol : Self.bob)
+    }
+    try replace(by: Self.carol)
+    try scribe.merge("side") { try scribe.checkOut("side") }
+    let findings = try scribe.history().findings.map(\.kind)
+    #expect(findings == (isSignedWithNew ? [] : [.chain(.badMergeChoice(generation: 4))]))
   }
 
   @Test("an admin cannot undo the loss of their own right to sign by a merge", arguments: [false, true])
