@@ -200,7 +200,15 @@ extension Keyring {
     if isKnown { throw .policyNotTrusted(.changed(generation: generation, pinned: mine.policy.generation)) }
     let (base, steps) = try way(from: mine, to: last, in: past)
     // A person who was removed here must not return through a policy that branches off before the removal.
-    let theirs = try chain.follow(steps, from: base, leavingOut: mine.link, in: past)
+    let theirs: PolicyChain.Link
+    do throws(KeyringError) {
+      theirs = try chain.follow(steps, from: base, leavingOut: mine.link, in: past)
+    } catch {
+      guard case .policyNotTrusted(.badSignature) = error,
+        let interim = try interim(of: mine, steps, after: base, chain, in: past)
+      else { throw error }
+      theirs = interim
+    }
     if past.isOnBranch(last.digest), let newest = try chain.newest(after: base, in: past),
       newest.link.digest != last.digest
     {
@@ -235,6 +243,22 @@ extension Keyring {
       accepted: mine.policy, base: isReapplied ? base.policy : mine.policy, step: last, keyring: keyring,
       judge: judge, edits: isRemoved ? [] : missing, dropped: isRemoved ? missing : [],
       concurrent: concurrent, keys: keys)
+  }
+
+  /// Returns the first of two policies with which this user has reapplied the replacement of their key, if the second one is
+  /// missing, because the command was interrupted: the old key has signed nothing but edits of this machine.
+  private static func interim(
+    of mine: TrustedPolicy, _ steps: [PolicyStep], after base: PolicyChain.Link, _ chain: PolicyChain,
+    in past: HistoricalPolicies
+  ) throws(KeyringError) -> PolicyChain.Link? {
+    guard let last = steps.last else { return nil }
+    let before = try chain.follow(Array(steps.dropLast()), from: base, leavingOut: mine.link, in: past)
+    let interim = try chain.signedStep(last, after: before)
+    let newest = mine.policy.newestKey(of: interim.signer)
+    guard newest != interim.signer, newest == mine.signer else { return nil }
+    let edits = ConcurrentEdits(of: mine.policy, to: before.policy, since: base.policy).edits
+    guard interim.link.policy.edits(since: before.policy).allSatisfy(edits.contains) else { return nil }
+    return interim.link
   }
 
   /// Returns the person as whom this user acts under the policy of a remote. If that does not have their new key, it is the

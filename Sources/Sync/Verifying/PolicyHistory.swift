@@ -267,7 +267,8 @@ package struct PolicyHistory {
     let chain = versions.chain(to: facts)
     let preferred = chain.prefix { !others.contains($0.digest) }
     let common = try chain.dropFirst(preferred.count).first.flatMap { try link($0) }
-    let kept = preferred.filter { !published.contains($0.digest) }.reversed()
+    // What precedes a published policy was checked with it.
+    let kept = preferred.prefix { !published.contains($0.digest) }.reversed()
     guard let first = kept.first else { return nil }
     let way = kept.compactMap { steps[$0.digest] }
     guard way.count == kept.count, let before = first.previous.flatMap({ links[$0] }) ?? common else {

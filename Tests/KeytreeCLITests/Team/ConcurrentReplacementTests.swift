@@ -103,6 +103,37 @@ import Testing
   }
 
   @Test(arguments: [[], ["--compromised"]])
+  func `a replacement that was reapplied by half is not sent, and is completed by the next run`(
+    more: [String]
+  ) throws {
+    try replace(.alice, by: .alice, more)
+    try team.succeed(.alice, "add", "c.example/me", input: "three")
+    // The first policy adds the new key. The second one needs its secret.
+    try team.gnupg(.alice).run(["--delete-secret-keys", new])
+    try changeGroups(.bob)
+    let first = team.run(.alice, ["sync", "--reapply"], answers: ["y", "y"])
+    #expect(first.code == .failure, "\(first.talk)")
+    let sent = team.run(.alice, ["sync"])
+    #expect(sent.code == .policyNotTrusted && !sent.talk.contains("Sent"), "\(sent.talk)")
+    try team.succeed(.bob, "sync")
+    #expect(!(try team.succeed(.bob, "group", "show", "default").text.contains(new)))
+    try team.gnupg(.alice).run(
+      ["--pinentry-mode", "loopback", "--import"], input: GnuPGKey.rsa.secretKey)
+    let second = team.run(.alice, ["sync", "--reapply"], answers: ["y", "y"])
+    #expect(second.code == .done && second.talk.contains("Reapplied your changes"), "\(second.talk)")
+    for person in [GnuPGKey.bob, .carol, .alice] {
+      try team.succeed(person, "sync")
+      let members = try team.succeed(person, "group", "show", "default").text
+      #expect(members.contains(new) && !members.contains(GnuPGKey.alice.fingerprint.text), "\(members)")
+      for (name, secret) in ["a.example/me": "one", "b.example/me": "two", "c.example/me": "three"] {
+        let answer = team.run(person, ["get", name])
+        #expect(answer.text == secret, "\(person): \(answer.talk)")
+      }
+      try team.succeed(person, "verify")
+    }
+  }
+
+  @Test(arguments: [[], ["--compromised"]])
   func `a person who was removed on the remote does not return with a new key`(more: [String]) throws {
     let carol = GnuPGKey.carol.fingerprint.text
     try team.succeed(.bob, "group", "remove", "default", carol, "--all")

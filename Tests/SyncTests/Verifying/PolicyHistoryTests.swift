@@ -222,6 +222,8 @@ import Testing
     try scribe.merge("side") { try scribe.checkOut("side") }
     let findings = try scribe.history().findings.map(\.kind)
     #expect(findings == (isSignedWithNew ? [] : [.chain(.badMergeChoice(generation: 4))]))
+    // The side that is kept was published before.
+    #expect(try scribe.history(trusting: "side").findings == [])
   }
 
   @Test("an admin cannot undo the loss of their own right to sign by a merge", arguments: [false, true])
