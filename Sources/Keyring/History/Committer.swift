@@ -148,7 +148,7 @@ package struct Committer: Sendable {
         let entries = marker == nil ? nil : pending.entries
         var paths = entries.map { Set($0.flatMap(\.paths)) }
         if let marker, !marker.isTrying {
-          if let entries, entries.count == 1 { return try onePlan(entries[0], marker) }
+          if let entries, let plan = try directPlan(entries, pending.count, marker) { return plan }
         } else {
           // The content of the history is unknown. It may not even contain the first state of the store.
           paths = nil
@@ -165,15 +165,22 @@ package struct Committer: Sendable {
     }
   }
 
-  /// Plans the usual case: a single change since the last commit.
-  private func onePlan(
-    _ entry: CommitJournal.Entry, _ marker: CommitJournal.Marker
-  ) throws -> Plan {
+  /// Plans the usual case, without reading the last commit: a single change, or several ones that differ from it, because a
+  /// record was signed. Otherwise they could undo each other, and the commit would be empty.
+  private func directPlan(
+    _ entries: [CommitJournal.Entry], _ count: UInt64, _ marker: CommitJournal.Marker
+  ) throws -> Plan? {
     var content = CommitContent()
-    for path in entry.paths { content.files[repository.prefix + path] = try read(path) ?? .removed }
+    var hasRecord = false
+    for path in Set(entries.flatMap(\.paths)) {
+      let file = try read(path) ?? .removed
+      content.files[repository.prefix + path] = file
+      if case .bytes = file, StoreLayout.isRecordFile(path) { hasRecord = true }
+    }
+    guard entries.count == 1 || hasRecord else { return nil }
     return Plan(
-      count: entry.count, isWhole: false, hash: marker.hash, content: content,
-      message: entry.subject + "\n", isFirst: false)
+      count: entries.count == 1 ? entries[0].count : count, isWhole: false, hash: marker.hash,
+      content: content, message: message(entries, isFirst: false), isFirst: false)
   }
 
   /// Compares some or all files with the last commit.

@@ -115,6 +115,11 @@ package enum StoreLayout {
   package static let trackedFiles = StoreName.trackedFiles
   package static let trackedFolders = StoreName.trackedFolders
 
+  /// Returns true if a path is that of the record of an item in the store.
+  static func isRecordFile(_ path: String) -> Bool {
+    path.hasPrefix("items/") && path.hasSuffix(recordExtension)
+  }
+
   /// Returns true if a path has the form of a file whose history is kept.
   ///
   /// An encrypted file may have any name, since programs that read pass stores choose their own names. A folder that
