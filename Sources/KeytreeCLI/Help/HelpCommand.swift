@@ -4,7 +4,8 @@ internal import Terminal
 
 /// `keytree help`: explains the program or one command.
 enum HelpCommand: Command {
-  static let manual = OptionDeclaration("man", help: "print the manual page in roff")
+  static let manual = OptionDeclaration(
+    "man", help: "print the manual page of keytree or of a command in roff")
   static let markdown = OptionDeclaration(
     "markdown", help: "print the reference of all commands in Markdown")
 
@@ -18,12 +19,14 @@ enum HelpCommand: Command {
       Example("keytree help", "lists the commands"),
       Example("keytree help import csv", "explains one command"),
       Example("keytree help --man", "prints the manual page; `man -l -` shows it"),
+      Example("keytree help --man add", "prints the page of one command"),
     ])
 
   static func run(_ call: CommandCall) throws -> ExitCode {
     if call.arguments.has(manual) {
-      let page = ManualPage(call.program.declaration, version: ProgramVersion.number).text()
-      call.console.write(TerminalText(composed: page))
+      let pages = ManualPage(call.program.declaration, version: ProgramVersion.number)
+      let command = try call.program.declaration.path(to: call.arguments.operands).first
+      call.console.write(TerminalText(composed: command.map(pages.text) ?? pages.text()))
       return .done
     }
     if call.arguments.has(markdown) {

@@ -62,6 +62,7 @@ struct InstallationTests {
     for path in [
       "bin/keytree-askpass", "bin/browserpass-keytree", "lib/keytree/keyring", "lib/keytree/security",
       "share/man/man1/keytree.1.gz", "share/man/man1/keytree-security.1.gz",
+      "share/man/man1/keytree-add.1.gz", "share/man/man1/keytree-secret-service.1.gz",
       "share/bash-completion/completions/keytree", "share/zsh/vendor-completions/_keytree",
       "share/fish/vendor_completions.d/keytree.fish", "lib/systemd/user/keytree-secret-service.service",
     ] {
