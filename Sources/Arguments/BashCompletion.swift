@@ -96,6 +96,7 @@ struct BashCompletion {
       _\#(name)_kind() {
         case $1 in
           item) _\#(name)_names "$2" < <(\#(CompletionScript.itemLister(program, prefix: #""$2""#))) ;;
+          group) _\#(name)_names "$2" < <(\#(CompletionScript.groupLister(program))) ;;
           file) _\#(name)_paths < <(compgen -f -- "$2") ;;
           folder) _\#(name)_paths < <(compgen -d -- "$2") ;;
           words:*) _\#(name)_names "$2" < <(compgen -W "${1#words:}" -- "$2") ;;
@@ -179,6 +180,7 @@ struct BashCompletion {
     switch completion {
     case .none: "text"
     case .item: "item"
+    case .group: "group"
     case .file: "file"
     case .folder: "folder"
     case .command: "words:" + program.visibleCommands.map(\.name).joined(separator: " ")

@@ -66,6 +66,8 @@ package struct CommandDeclaration: Equatable, Sendable {
   package let options: [OptionDeclaration]
   /// The subcommands; the first operand selects one.
   package let subcommands: [CommandDeclaration]
+  /// The name of the subcommand that the command means if no subcommand is given; nil if one must be given.
+  package let impliedSubcommand: String?
   /// The examples that help shows.
   package let examples: [Example]
   /// The exit codes besides success and the usual failures; their meanings come from the program.
@@ -80,8 +82,8 @@ package struct CommandDeclaration: Equatable, Sendable {
   package init(
     name: String, aliases: [String] = [], summary: String, details: [String] = [],
     operands: [OperandDeclaration] = [], options: [OptionDeclaration] = [],
-    subcommands: [CommandDeclaration] = [], examples: [Example] = [], exitCodes: [Int32] = [],
-    isHidden: Bool = false, takesRest: Bool = false
+    subcommands: [CommandDeclaration] = [], impliedSubcommand: String? = nil, examples: [Example] = [],
+    exitCodes: [Int32] = [], isHidden: Bool = false, takesRest: Bool = false
   ) {
     self.name = name
     self.aliases = aliases
@@ -90,6 +92,7 @@ package struct CommandDeclaration: Equatable, Sendable {
     self.operands = operands
     self.options = options
     self.subcommands = subcommands
+    self.impliedSubcommand = impliedSubcommand
     self.examples = examples
     self.exitCodes = exitCodes
     self.isHidden = isHidden
@@ -100,6 +103,9 @@ package struct CommandDeclaration: Equatable, Sendable {
   package func answers(to word: String) -> Bool {
     name == word || aliases.contains(word)
   }
+
+  /// The subcommand that the command means if none is given.
+  var implied: CommandDeclaration? { subcommands.first { $0.name == impliedSubcommand } }
 
   /// The smallest number of operands.
   package var fewestOperands: Int {

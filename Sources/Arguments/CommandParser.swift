@@ -47,6 +47,7 @@ private struct CommandParser {
         if try take(option) { return call(endedEarly: true) }
       }
     }
+    if arguments.operands.isEmpty, let implied = path.last?.implied { path.append(implied) }
     try checkCompleteness()
     return call(endedEarly: false)
   }
@@ -125,11 +126,16 @@ private struct CommandParser {
     return option.endsParsing
   }
 
-  private func option(
+  private mutating func option(
     _ written: String, where isMeant: (OptionDeclaration) -> Bool
   ) throws(UsageError) -> OptionDeclaration {
     let known = path.flatMap(\.options) + program.globals
     if let found = known.first(where: isMeant) { return found }
+    let implied = path.isEmpty ? program.command(impliedBy: isMeant) : path.last?.implied
+    if arguments.operands.isEmpty, let implied, let found = implied.options.first(where: isMeant) {
+      path.append(implied)
+      return found
+    }
     let names = known.compactMap { $0.long.map { "--" + $0 } }
     let suggestion = written.hasPrefix("--") ? Suggestion.nearest(to: written, among: names) : nil
     throw error(.unknownOption(written, suggestion: suggestion))
@@ -147,9 +153,9 @@ private struct CommandParser {
       guard let number = Int(text), range.contains(number) else {
         throw error(.notInteger(name, range, or: words))
       }
-    case .choice(let choices):
+    case .choice(let choices, let old):
       guard let text = word.text else { throw error(.notText(name)) }
-      guard choices.contains(text) else {
+      guard choices.contains(text) || old.contains(text) else {
         let suggestion = Suggestion.nearest(to: text, among: choices)
         throw error(.notAChoice(name, choices: choices, suggestion: suggestion))
       }

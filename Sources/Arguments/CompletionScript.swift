@@ -26,11 +26,19 @@ package enum CompletionScript {
   /// The hidden command that prints the names of items, one per line, that begin with its operand.
   package static let itemCommand = "complete-items"
 
+  /// The option of ``itemCommand`` that prints the names of groups instead.
+  package static let groupOption = OptionDeclaration("groups", help: "print the names of groups instead")
+
   /// Returns the shell command that prints the names of items.
   ///
   /// - Parameter prefix: the beginning of the names, as a word of the shell.
   static func itemLister(_ program: ProgramDeclaration, prefix: String) -> String {
     "command \(program.name) --no-input --quiet \(itemCommand) -- \(prefix) 2>/dev/null"
+  }
+
+  /// Returns the shell command that prints the names of all groups.
+  static func groupLister(_ program: ProgramDeclaration) -> String {
+    "command \(program.name) --no-input --quiet \(itemCommand) \(groupOption.display) 2>/dev/null"
   }
 
   /// Returns a text in single quotes for a Bourne-style shell.

@@ -15,6 +15,10 @@ struct FishCompletion {
       "    \(CompletionScript.itemLister(program, prefix: "(string unescape -- (commandline -ct))"))",
       "end",
       "",
+      "function __\(name)_groups",
+      "    \(CompletionScript.groupLister(program))",
+      "end",
+      "",
       "complete -c \(name) -f",
     ]
     for option in program.globals { lines.append(complete(option, condition: nil)) }
@@ -68,6 +72,7 @@ struct FishCompletion {
     switch completion {
     case .none: nil
     case .item: "-a " + quote("(__\(program.name)_items)")
+    case .group: "-a " + quote("(__\(program.name)_groups)")
     case .file: "-F"
     case .folder: "-a " + quote("(__fish_complete_directories)")
     case .command: "-a " + quote(program.visibleCommands.map(\.name).joined(separator: " "))

@@ -103,7 +103,7 @@ package struct HelpText: Sendable {
     guard let command = path.last else { return [] }
     let names = ([program.name] + path.map(\.name)).joined(separator: " ")
     var lines = command.subcommands.filter { !$0.isHidden }.flatMap { synopsis(path + [$0]) }
-    if command.subcommands.isEmpty || !command.operands.isEmpty {
+    if command.subcommands.isEmpty || !command.operands.isEmpty || command.implied != nil {
       let options = command.options.isEmpty ? [] : ["[OPTIONS]"]
       let words = [names] + options + command.operands.map(\.notation)
       lines.insert(words.joined(separator: " "), at: 0)

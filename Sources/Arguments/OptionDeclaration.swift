@@ -4,6 +4,8 @@ package enum CompletionKind: Equatable, Sendable {
   case none
   /// Names of items in the store.
   case item
+  /// Names of groups of the store.
+  case group
   /// Names of files.
   case file
   /// Names of folders.
@@ -24,8 +26,8 @@ package struct ValueDeclaration: Equatable, Sendable {
     case text
     /// A decimal number in a range, or one of a few words instead.
     case integer(ClosedRange<Int>, or: [String] = [])
-    /// One of a few words.
-    case choice([String])
+    /// One of a few words, or one of the old words, which are accepted and not offered.
+    case choice([String], old: [String] = [])
   }
 
   /// The name in help texts, in capital letters, such as `FILE`.
@@ -40,7 +42,7 @@ package struct ValueDeclaration: Equatable, Sendable {
     self.name = name
     self.kind = kind
     switch kind {
-    case .choice(let words): self.completion = .words(words)
+    case .choice(let words, _): self.completion = .words(words)
     case .bytes, .text, .integer: self.completion = completion
     }
   }

@@ -76,6 +76,9 @@ package struct ProgramDeclaration: Sendable {
   let entries: [CommandEntry]
   /// The commands by purpose; empty if help lists them without topics.
   package let topics: [CommandTopic]
+  /// The names of options that imply a command if no command precedes them, each with the name of that command:
+  /// `-c ITEM` means `get -c ITEM`. Not a dictionary, whose first use would cost time at every start.
+  package let impliedCommands: [(option: String, command: String)]
   /// All exit codes in ascending order.
   package let exitCodes: [ExitMeaning]
   /// The exit codes that every command can end with.
@@ -86,7 +89,9 @@ package struct ProgramDeclaration: Sendable {
   /// Creates a program.
   package init(
     name: String, summary: String, globals: [OptionDeclaration], commands: [CommandEntry],
-    topics: [CommandTopic] = [], exitCodes: [ExitMeaning], usualExitCodes: [Int32] = [0, 1, 2],
+    topics: [CommandTopic] = [], impliedCommands: [(option: String, command: String)] = [],
+    exitCodes: [ExitMeaning],
+    usualExitCodes: [Int32] = [0, 1, 2],
     variables: [Variable] = []
   ) {
     self.name = name
@@ -94,6 +99,7 @@ package struct ProgramDeclaration: Sendable {
     self.globals = globals
     entries = commands
     self.topics = topics
+    self.impliedCommands = impliedCommands
     self.exitCodes = exitCodes
     self.usualExitCodes = usualExitCodes
     self.variables = variables
@@ -140,6 +146,17 @@ package struct ProgramDeclaration: Sendable {
     let known = choices.filter { !$0.isHidden }.flatMap { [$0.name] + $0.aliases }
     let suggestion = Suggestion.nearest(to: word.approximateText, among: known)
     throw UsageError(.unknownCommand(word, suggestion: suggestion), command: path.map(\.name))
+  }
+
+  /// Returns the command that an option implies if no command precedes it.
+  ///
+  /// - Parameter isMeant: True for the option.
+  func command(impliedBy isMeant: (OptionDeclaration) -> Bool) -> CommandDeclaration? {
+    for (option, name) in impliedCommands {
+      guard let command = find(name, below: nil) else { continue }
+      if command.options.contains(where: { $0.name == option && isMeant($0) }) { return command }
+    }
+    return nil
   }
 
   private func find(_ name: String, below parent: CommandDeclaration?) -> CommandDeclaration? {

@@ -21,6 +21,12 @@ struct ZshCompletion {
         compadd -a items
       }
 
+      _\(name)_groups() {
+        local -a groups
+        groups=("${(@f)$(\(CompletionScript.groupLister(program)))}")
+        compadd -a groups
+      }
+
       \(functions)
       \(dispatcher(function: "_\(name)", path: [], commands: program.visibleCommands))
       if [[ $funcstack[1] == _\(name) ]]; then
@@ -142,6 +148,7 @@ struct ZshCompletion {
     switch completion {
     case .none: " "
     case .item: "_\(program.name)_items"
+    case .group: "_\(program.name)_groups"
     case .file: "_files"
     case .folder: "_files -/"
     case .command: "(" + program.visibleCommands.map(\.name).joined(separator: " ") + ")"

@@ -69,6 +69,7 @@ package enum Program {
     globals: GlobalOptions.all,
     commands: commands.map { command in CommandEntry(command.names) { command.type.declaration } },
     topics: topics,
+    impliedCommands: [(option: ClipboardTarget.clip.name, command: "get")],
     exitCodes: ExitCode.meanings,
     variables: [
       .init(
@@ -209,7 +210,7 @@ package enum Program {
     do {
       return try run(command.type, call)
     } catch {
-      throw call.namingNewKey(error)
+      throw call.namingItems(in: call.namingNewKey(error))
     }
   }
 

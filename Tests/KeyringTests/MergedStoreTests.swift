@@ -135,13 +135,13 @@ import Testing
     let kept = try keyring.resolve(copy, keeping: choice)
     #expect(store.engine.statistics.decryptions == before.decryptions)
     #expect(store.engine.statistics.encryptions == before.encryptions)
-    #expect(store.engine.statistics.signatures - before.signatures == (choice == .ours ? 0 : 1))
+    #expect(store.engine.statistics.signatures - before.signatures == (choice == .item ? 0 : 1))
     #expect(try keyring.conflictCopies().isEmpty)
     #expect(try keyring.find(Query()).items.count == kept.count)
     let texts = try kept.map { try keyring.text(of: $0) }
     switch choice {
-    case .ours: #expect(texts == ["second"] && kept == [item])
-    case .theirs:
+    case .item: #expect(texts == ["second"] && kept == [item])
+    case .copy:
       #expect(texts == ["first"] && kept.map(\.id) == [item.id] && kept.map(\.revision) == [record.revision])
     case .both:
       #expect(texts == ["second", "first"])
@@ -155,9 +155,9 @@ import Testing
   @Test func `a conflict copy can take the place of its deleted item`() throws {
     let (item, copy) = try makeCopy()
     try keyring.delete([item])
-    #expect(throws: KeyringError.itemNotFound) { try keyring.resolve(copy, keeping: .ours) }
+    #expect(throws: KeyringError.itemNotFound) { try keyring.resolve(copy, keeping: .item) }
     #expect(try keyring.conflictCopies() == [copy])
-    let kept = try keyring.resolve(copy, keeping: .theirs)
+    let kept = try keyring.resolve(copy, keeping: .copy)
     #expect(try kept.map { try keyring.text(of: $0) } == ["first"])
     #expect(kept.map(\.id) == [record.id])
     #expect(try keyring.check(decrypts: true).isClean)
@@ -173,7 +173,7 @@ import Testing
     #expect(copy.signer == nil)
     let bad = KeyringError.itemDamaged(record.reference, .badSignature)
     #expect(throws: bad) { _ = try keyring.secret(of: copy) }
-    #expect(throws: bad) { try keyring.resolve(copy, keeping: .theirs) }
+    #expect(throws: bad) { try keyring.resolve(copy, keeping: .copy) }
     #expect(throws: bad) { try keyring.resolve(copy, keeping: .both) }
     #expect(try keyring.check().findings == [Finding(copy.files[1], .damaged(.badSignature))])
     // The line determines the names of the files, so the same version with a valid signature replaces them.

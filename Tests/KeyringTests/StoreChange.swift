@@ -73,7 +73,7 @@ enum StoreChange: CaseIterable {
       let items = (0..<Self.importedItems).map { NewItem.login("host\($0).example", "me") }
       _ = try keyring.addAll(items, secret: { SecretBytes(text: "secret \($0)") })
     case .repair: _ = try keyring.repair()
-    case .resolve: try keyring.resolve(#require(try keyring.conflictCopies().first), keeping: .theirs)
+    case .resolve: try keyring.resolve(#require(try keyring.conflictCopies().first), keeping: .copy)
     case .addLogin: _ = try keyring.addAll(Self.login, secret: { SecretBytes(text: "new \($0)") })
     case .updateLogin, .renameLogin, .deleteLogin: try performOnLogin(keyring, try item("f"))
     }

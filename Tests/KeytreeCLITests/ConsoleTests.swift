@@ -48,6 +48,41 @@ struct ConsoleTests {
   }
 
   @Test(
+    "messages wrap between words on a terminal",
+    arguments: [
+      (40, "keytree: no item is named github.com/alice", "keytree: no item is named\ngithub.com/alice\n"),
+      (
+        40, "  git.example/alice  (port 8443)  A long label",
+        "  git.example/alice  (port 8443)  A long\n  label\n"
+      ),
+      (
+        20, "hint: `gpg --export 0123456789ABCDEF0123456789` x",
+        "hint: `gpg --export\n0123456789ABCDEF0123456789`\nx\n"
+      ),
+      (10, "東京 大阪 京都", "東京 大阪\n京都\n"),
+    ] as [(Int, String, String)])
+  func wraps(columns: Int, line: String, shown: String) {
+    let memory = MemoryConsole(isTerminal: true, columns: columns)
+    memory.console.complain(line)
+    #expect(memory.talk.text == shown)
+    let pipe = MemoryConsole(isTerminal: false, columns: columns)
+    pipe.console.complain(line)
+    #expect(pipe.talk.text == line + "\n")
+  }
+
+  @Test("questions and facts wrap between words on a terminal")
+  func wrapsQuestions() throws {
+    let memory = MemoryConsole(["y"], isTerminal: true, columns: 40)
+    #expect(try memory.console.confirm("Accept these people on this machine"))
+    #expect(memory.talk.text.hasPrefix("Accept these people on this machine?\n[y/N] "))
+    var facts = FactList()
+    facts.add("policy", "generation 2, this machine has not accepted any policy")
+    memory.console.print(facts)
+    try memory.console.finish()
+    #expect(memory.output.text == "policy  generation 2, this machine has\n        not accepted any policy\n")
+  }
+
+  @Test(
     "the console accepts only yes as yes",
     arguments: [
       (["y"], true), (["YES"], true), (["yes"], true), (["n"], false), ([""], false), (["yy"], false),

@@ -111,7 +111,7 @@ final class EditorTests {
 
   @Test("the editor can be started again on text that cannot be stored", arguments: spoiled)
   func again(script: String, reason: String, failure: EditorError) throws {
-    let memory = MemoryConsole(["y"], isTerminal: true)
+    let memory = MemoryConsole(["y"], isTerminal: true, columns: 200)
     let second = #"cp "$1" "$MARK.seen"; printf good > "$1"; exit 0"#
     let new = try edit(
       "old", script: #"if test -e "$MARK"; then \#(second); fi; : > "$MARK"; \#(script)"#, memory: memory)

@@ -137,11 +137,11 @@ struct ErrorReportTests {
   func candidates() {
     let report = ErrorReport(
       describing:
-        CommandError.ambiguous("github.com", candidates: ["keytree://a", "keytree://b"]))
+        CommandError.ambiguous("github.com", candidates: ["github.com/a", "github.com/b"]))
     #expect(
       report.lines == [
-        "keytree: 2 items match github.com", "  keytree://a", "  keytree://b",
-        "hint: give one of these references, or add attributes such as `-a ACCOUNT`",
+        "keytree: 2 items match github.com", "  github.com/a", "  github.com/b",
+        "hint: give one of these names, or add attributes such as `-a ACCOUNT`",
       ])
   }
 

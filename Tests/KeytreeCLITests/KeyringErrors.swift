@@ -19,7 +19,7 @@ enum KeyringErrors {
   static var all: [(any ReportableError, ExitCode)] {
     let errors = store + attributes + items + damages + policies + engine + keys + team + shared
     return errors.map { ($0.0 as any ReportableError, $0.1) }
-      + [(CommandError.editedMeanwhile(item, keptAs: item), .failure)]
+      + [(CommandError.editedMeanwhile(evil), .failure)]
       + [
         (CommandError.keyFile(.empty, source: "x"), .failure),
         (CommandError.keyFile(.secret, source: "x"), .failure),

@@ -293,7 +293,7 @@ import Testing
     let path = try #require(copy.files.first { $0.hasSuffix(".json") })
     try Data(file.bytes).write(to: URL(fileURLWithPath: "\(clones.paths[0])/\(path)"))
     _ = try clones.git(0, "commit", "--quiet", "--all", "--message", "sign")
-    if isResolved { try clones.open(1).resolve(copy, keeping: .ours) }
+    if isResolved { try clones.open(1).resolve(copy, keeping: .item) }
     for clone in isResolved ? [1, 0, 1] : [0, 1, 0] { #expect(try clones.sync(clone).refused.isEmpty) }
     try clones.expectEqual()
     for clone in 0..<2 {

@@ -151,7 +151,7 @@ import Testing
     try clones.expectSound(1)
     // Another clone resolves it.
     try clones.sync(0)
-    try clones.open(0).resolve(try #require(clones.open(0).conflictCopies().first), keeping: .ours)
+    try clones.open(0).resolve(try #require(clones.open(0).conflictCopies().first), keeping: .item)
     try clones.sync(0)
     let next = try clones.sync(1)
     #expect(next.removedCopies == 1 && next.newCopies == 0)

@@ -254,7 +254,7 @@ import Testing
     let loser = try clones.item(0, "a.example")
     let files = try [store.recordFile(loser), store.secretFile(loser)].map { ($0, try store.bytes($0)) }
     let copy = try #require(try clones.open(0).conflictCopies().first)
-    try clones.open(0).resolve(copy, keeping: .theirs)
+    try clones.open(0).resolve(copy, keeping: .copy)
     let chosen = try clones.item(0, "a.example")
     try #require(chosen.secretModified > loser.secretModified)
     for clone in [0, 1] { try clones.sync(clone) }

@@ -102,11 +102,11 @@ import Testing
     #expect(try clones.open(1).conflictCopies().isEmpty)
     let secrets = try clones.find(1).map { try clones.open(1).text(of: $0) }
     switch choice {
-    case .ours: #expect(secrets == ["second"])
-    case .theirs: #expect(secrets == ["first"])
+    case .item: #expect(secrets == ["second"])
+    case .copy: #expect(secrets == ["first"])
     case .both: #expect(secrets.sorted() == ["first", "second"])
     }
-    if choice == .theirs {
+    if choice == .copy {
       // The whole version was chosen, and it had no label.
       #expect(try clones.item(1, "a.example").attributes[.label] == nil)
     }

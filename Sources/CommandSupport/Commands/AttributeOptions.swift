@@ -27,7 +27,7 @@ package enum AttributeOptions {
   package static let securityDomain = text("security-domain", "d", "NAME", "the security domain (realm)")
   package static let authenticationType = text("auth-type", "t", "NAME", "the kind of authentication")
   package static let group = OptionDeclaration(
-    "group", short: "g", .required(ValueDeclaration("NAME", .text)),
+    "group", short: "g", .required(ValueDeclaration("NAME", .text, completion: .group)),
     help: "the group of people who can read it", heading: heading)
   package static let itemClass = OptionDeclaration(
     "class", .required(ValueDeclaration("CLASS", .choice(ItemName.classWords))),
@@ -100,7 +100,7 @@ package struct GivenAttributes: Equatable, Sendable {
   /// The class, if one was given.
   package private(set) var itemClass: ItemClass?
   /// The group, if one was given.
-  package private(set) var group: String?
+  package var group: String?
   /// The field, if one was given. It narrows the selection of the other options, but selects nothing alone.
   package var field: String?
   /// The other attributes, in the order of the command line.

@@ -32,7 +32,8 @@ extension CommandCall {
         console.complain("keytree: warning: cannot read the policies in the history")
         for line in ErrorReport(describing: error).lines { console.complain(line) }
       }
-      if let removed = keyring.policy.people[keyring.ownFingerprint]?.removed {
+      // A command can open the keyring again, such as `sync` with the merged policy.
+      if let removed = keyring.policy.people[keyring.ownFingerprint]?.removed, store.warnsOfRemoval() {
         console.complain(
           "keytree: warning: you were removed from this keyring on \(removed.day); you cannot read items that "
             + "were encrypted since then")
@@ -65,23 +66,6 @@ extension CommandCall {
       "keytree: an admin changed the policy (generation \(policy.generation)):")
     let lines = PolicyDifference(from: before, to: policy).lines
     for line in lines.isEmpty ? ["  no change of people or groups"] : lines { console.complain("  " + line) }
-  }
-
-  /// Returns the selected items in the order of their creation, and reports damage in the index.
-  ///
-  /// If the store has several groups, all ways to read the name are tried; see `ItemSelection.selected(among:)`.
-  package func find(_ selection: ItemSelection, in index: Index) throws -> Matches {
-    var matches = try index.find(selection.query)
-    matches.items = matches.items.filter(selection.alternatives[0].accepts)
-    for alternative in selection.alternatives.dropFirst()
-    where matches.items.isEmpty || store.mayHaveSeveralGroups {
-      let found = try index.find(alternative.query)
-      matches.items += ItemSelection.further(found.items.filter(alternative.accepts), than: matches.items)
-      matches.problems += found.problems.filter { !matches.problems.contains($0) }
-      matches.statistics += found.statistics
-    }
-    tell(matches.problems)
-    return matches
   }
 
   /// Warns of damage in the index, even with `--quiet`, because the result may lack items.

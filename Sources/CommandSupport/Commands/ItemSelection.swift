@@ -65,6 +65,20 @@ package struct ItemSelection: Sendable {
   /// The query of the preferred way to read the name.
   package var query: Query { alternatives[0].query }
 
+  /// The label that an item can have instead of the name; nil for a selection that is not by a name, or by a name with
+  /// a class.
+  package var label: Predicate? {
+    guard case .named(let readings)? = name, readings.first?.hasTypedClass != true,
+      let reading = readings.last(where: { $0.account == nil && !$0.ignoresCase })
+    else { return nil }
+    return .equal(.label, AttributeValue(text: reading.container), ignoresCase: true)
+  }
+
+  /// Returns true if the label of an item equals the name, ignoring case.
+  package func isLabel(of record: ItemRecord) -> Bool {
+    label.map { Query(predicates: [$0]).matches(record) } ?? false
+  }
+
   /// Creates the selection of the items with a name, narrowed by attributes.
   ///
   /// - Parameters:

@@ -1,3 +1,4 @@
+internal import Arguments
 package import Keyring
 internal import Subprocess
 package import Sync
@@ -17,6 +18,8 @@ package final class OpenedStore {
   private var foundRepository: Repository??
   /// The policies in the history; nil if they were not needed.
   private var readPolicies: HistoricalPolicies?
+
+  private var hasWarnedOfRemoval = false
 
   /// Creates the value without opening the store.
   ///
@@ -67,9 +70,24 @@ package final class OpenedStore {
   /// - Throws: `KeyringError.noStore`, `.unsafeFolder`, or a file error.
   package func folder() throws -> FileTree {
     if let openFolder { return openFolder }
-    let folder = try StoreFolder.open(try path())
-    openFolder = folder
-    return folder
+    let path = try path()
+    do {
+      let folder = try StoreFolder.open(path)
+      openFolder = folder
+      return folder
+    } catch {
+      guard case .noStore = error, let name = try nearestName(to: path) else { throw error }
+      throw CommandError.other(
+        .notFound,
+        message: "no store is named \(ErrorReport.quote(path)), and there is no folder with this name",
+        hint: "did you mean `--store \(name)`? `keytree config` lists the named stores")
+    }
+  }
+
+  /// Returns the named store whose name is similar to a path that was given and is no store; nil for a path with a `/`.
+  private func nearestName(to path: String) throws -> String? {
+    guard !path.contains("/") else { return nil }
+    return Suggestion.nearest(to: path, among: try configuration().storeNames)
   }
 
   /// Returns the index of the store.
@@ -98,6 +116,12 @@ package final class OpenedStore {
 
   /// The keyring; nil if the command has not opened it.
   var openedKeyring: Keyring? { openKeyring }
+
+  /// Returns true for the first call, so that a command reports once that its user was removed from the keyring.
+  func warnsOfRemoval() -> Bool {
+    defer { hasWarnedOfRemoval = true }
+    return !hasWarnedOfRemoval
+  }
 
   /// Closes the keyring, because the command has changed the policy. The next use opens it with the new policy.
   package func closeKeyring() { openKeyring = nil }

@@ -119,7 +119,7 @@ extension CommandCall {
       let keyring = try openKeyring()
       let finished = try PlainMerges(in: tree, of: keyring, repository).finish()
       for path in finished.refused {
-        let name = ItemReference.path(path).text
+        let name = ItemReference.path(path).spokenName
         console.complain(
           "keytree: warning: undid a change of \(name) from a merge by git: no member of its group signed it"
         )

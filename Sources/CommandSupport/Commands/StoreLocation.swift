@@ -31,6 +31,15 @@ extension Environment {
     return dataHome + "/keytree"
   }
 
+  /// The folder of the user's store of pass: that in `PASSWORD_STORE_DIR`, else `~/.password-store`; nil if it is not a
+  /// folder.
+  package var passStore: String? {
+    guard let path = text("PASSWORD_STORE_DIR") ?? home.map({ $0 + "/.password-store" }),
+      UserFile.isFolder(path)
+    else { return nil }
+    return path
+  }
+
   /// Returns the folder of a named store, or the argument itself if no store has this name.
   private func path(of name: String, _ configuration: () throws -> Configuration) throws -> String {
     guard !name.contains("/"), let folder = try configuration().text(.store(name)) else { return name }

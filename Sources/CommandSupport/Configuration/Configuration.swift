@@ -136,7 +136,7 @@ package struct Configuration: Equatable, Sendable {
   }
 
   /// The names of stores.
-  private var storeNames: [String] {
+  package var storeNames: [String] {
     guard case .object(let stores)? = members["stores"] else { return [] }
     return stores.map(\.name)
   }

@@ -23,7 +23,9 @@ package struct ConflictSelection {
   package func copies(of selection: ItemSelection) throws -> [ConflictCopy] {
     // The index is not signed and could assign an item's id to another name.
     let lines = try call.find(selection, in: keyring.index).items
-    let items = try keyring.verifiedRecords(of: lines).map(\.record).filter(selection.accepts)
+    let items = try keyring.verifiedRecords(of: lines).map(\.record).filter {
+      selection.accepts($0) || selection.isLabel(of: $0)
+    }
     let (ids, paths) = (Set(items.map(\.id)), Set(items.map(\.path)))
     return try all().filter { copy in
       // The item may no longer exist while its copies still have the name.

@@ -23,7 +23,7 @@ package struct ForeignFileEntry {
   /// The file as one line, for people. Not escaped.
   package var line: String {
     guard let item = file.item else { return "\(name): added on \(time.day), \(origin)" }
-    let change = file.replacesItemFile ? "changed" : "a change of \(item.reference.text)"
+    let change = file.replacesItemFile ? "changed" : "a change of \(item.reference.spokenName)"
     let recorded = item.secretModified
     return
       "\(name): \(change) on \(time.day(besides: recorded)), record of \(recorded.day(besides: time)), \(origin)"

@@ -4,6 +4,55 @@ package import KeyringModel
 internal import Terminal
 
 extension CommandCall {
+  /// Returns the selected items in the order of their creation, and reports damage in the index.
+  ///
+  /// If the store has several groups, all ways to read the name are tried; see `ItemSelection.selected(among:)`. If no
+  /// item has the name, the only one whose label equals it is selected.
+  package func find(_ selection: ItemSelection, in index: Index) throws -> Matches {
+    let matches = try search(selection, in: index)
+    tell(matches.problems)
+    return matches
+  }
+
+  /// Returns the selected items like `find(_:in:)`, and reports nothing.
+  func search(_ selection: ItemSelection, in index: Index) throws -> Matches {
+    var matches = try index.find(selection.query)
+    matches.items = matches.items.filter(selection.alternatives[0].accepts)
+    for alternative in selection.alternatives.dropFirst()
+    where matches.items.isEmpty || store.mayHaveSeveralGroups {
+      let found = try index.find(alternative.query)
+      matches.items += ItemSelection.further(found.items.filter(alternative.accepts), than: matches.items)
+      matches.problems += found.problems.filter { !matches.problems.contains($0) }
+      matches.statistics += found.statistics
+    }
+    if matches.items.isEmpty, matches.problems.isEmpty, let label = selection.label {
+      let found = try labelled(label, selection, in: index)
+      matches.items = found.items
+      matches.statistics += found.statistics
+    }
+    return matches
+  }
+
+  /// Returns the only item with a label, or its selected field. Several items with the label are none: a member of any
+  /// group could otherwise add one to those that a name finds.
+  private func labelled(_ label: Predicate, _ selection: ItemSelection, in index: Index) throws -> Matches {
+    var given = selection.given
+    let field = given.field
+    given.field = nil
+    var matches = try index.find(Query(predicates: [label]))
+    if let attributes = given.isEmpty ? nil : try self.selection(of: given) {
+      matches.items = matches.items.filter(attributes.accepts)
+    }
+    guard matches.items.count == 1, matches.problems.isEmpty else {
+      matches.items = []
+      return matches
+    }
+    if let field {
+      matches.items = try findLogin(of: matches.items[0], in: index).0.fields.filter { $0.field == field }
+    }
+    return matches
+  }
+
   /// Returns the one selected item.
   ///
   /// - Parameters:
@@ -26,14 +75,15 @@ extension CommandCall {
     // The secret of a field is not that of a similar login.
     let namesField = try canChoose && hintForField(in: selection, index) != nil
     if canChoose, !namesField, selection.given.field == nil, selection.name?.problem == nil {
+      let verb = selection.given.isEmpty ? "is named" : "matches"
       let similar = try ItemCandidates(for: selection, in: index)
       // An item that lacks a word of the name, such as its account, is not taken without asking.
       if similar.items.count == 1, similar.haveAllWords {
-        console.complain("No item matches \(name); using \(similar.items[0].referenceWithGroup).")
+        console.complain("No item \(verb) \(name); using \(self.name(of: similar.items[0])).")
         return similar.items[0]
       }
       if !similar.items.isEmpty {
-        console.complain("No item matches \(name). Items with similar names:")
+        console.complain("No item \(verb) \(name). These match:")
         return try ItemChooser(self).choose(among: similar.items)
       }
     }
@@ -46,7 +96,7 @@ extension CommandCall {
   package func one(of items: [ItemRecord], _ operand: Int = 0, letsChoose: Bool) throws -> ItemRecord? {
     if items.count < 2 { return items.first }
     if letsChoose { return try ItemChooser(self).choose(among: ItemCandidates(items).items) }
-    throw CommandError.ambiguous(nameForMessages(operand), candidates: items.map(\.reference.text))
+    throw CommandError.ambiguous(nameForMessages(operand), candidates: names(of: items))
   }
 
   /// Returns the error for a selection that no item matches: with the fields that exist, or with the items that have
@@ -61,15 +111,16 @@ extension CommandCall {
     let login = selection.given.field == nil ? nil : try self.login(of: selection, in: index)
     if let login, login.fields.isEmpty {
       return CommandError.other(
-        .notFound, message: "no item matches \(name)", hint: "\(login.item.reference.text) has no fields")
+        .notFound, message: "no item matches \(name)", hint: "\(self.name(of: login.item)) has no fields")
     }
     let fields = try login?.fieldNames ?? fieldNames(selection, in: index)
-    if !fields.isEmpty { return CommandError.noMatch(name, fields: fields) }
+    let isNamed = selection.name != nil && selection.given.withoutField.isEmpty
+    if !fields.isEmpty { return CommandError.noMatch(name, isNamed: isNamed, fields: fields) }
     if let hint = try hintForField(in: selection, index) {
       return CommandError.other(.notFound, message: "no item matches \(name)", hint: hint)
     }
     let items = try ItemCandidates(for: selection, in: index).items.prefix(ItemCandidates.limit)
-    return CommandError.noMatch(name, candidates: ItemLines.of(Array(items)))
+    return CommandError.noMatch(name, isNamed: isNamed, candidates: ItemLines.of(Array(items)))
   }
 
   /// Returns the one login whose field was selected, if it exists.

@@ -63,7 +63,7 @@ extension CommandCall {
     let hasNames = Set(records.map(\.path)).count == records.count
     throw CommandError.ambiguous(
       nameForMessages(0),
-      candidates: records.map { hasNames ? $0.reference.text : ItemReference.id($0.id).text })
+      candidates: hasNames ? names(of: records) : records.map { ItemReference.id($0.id).text })
   }
 }
 

@@ -59,7 +59,7 @@ extension CommandCall {
   /// - Throws: `noMatchButDamage` if a damaged line of the index might be one of its fields; `KeyringError`.
   package func login(of item: ItemRecord, in index: Index) throws -> Login {
     let (login, problems) = try findLogin(of: item, in: index)
-    guard problems.isEmpty else { throw CommandError.noMatchButDamage("a field of \(item.reference.text)") }
+    guard problems.isEmpty else { throw CommandError.noMatchButDamage("a field of \(name(of: item))") }
     return login
   }
 

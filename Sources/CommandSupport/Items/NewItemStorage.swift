@@ -51,12 +51,12 @@ package struct NewItemStorage {
       try call.refuseOtherGroups(item, existing: existing, mayReplace: mayReplace, in: keyring)
     }
     try call.requireWritable(keyring, group: existing?.group ?? item.group)
-    if let existing, !mayReplace { throw KeyringError.itemExists(existing.reference) }
+    if let existing, !mayReplace { throw call.exists(existing) }
     // Otherwise git would transfer the secret to other machines, despite `--local`.
     if isLocal, existing?.isLocal == false {
       throw CommandError.other(
         .alreadyExists,
-        message: "cannot keep \(path.text) only on this machine: it is already in the store",
+        message: "cannot keep \(item.name) only on this machine: it is already in the store",
         hint: "remove it first, or omit `--local`")
     }
     self.item = item
@@ -67,8 +67,7 @@ package struct NewItemStorage {
 
   /// The name of the item for messages, escaped.
   package var name: String {
-    let path = try? item.path()  // `init` has already checked that the item has a path.
-    return path?.text ?? ""
+    existing.map { call.name(of: $0) } ?? item.name
   }
 
   /// Stores the secret and reports it.
@@ -131,7 +130,7 @@ private struct NewField {
     let inGroup = matches.items.filter { $0.group == group }
     guard let item = inGroup.first ?? matches.items.first else { return nil }
     guard places.count == 1, matches.items.count == 1 || !inGroup.isEmpty else {
-      throw CommandError.ambiguous(name, candidates: matches.items.map(\.reference.text))
+      throw CommandError.ambiguous(name, candidates: call.names(of: matches.items))
     }
     if item.field != nil { throw call.misuse(.other("a field cannot have fields")) }
     return try call.login(of: item, in: index)
@@ -150,6 +149,14 @@ extension CommandCall {
       throw misuse(.missingOperand("ITEM"))
     }
     return draft
+  }
+
+  /// Returns the error for a new item whose name an item has. The hint is the command that replaces its secret.
+  fileprivate func exists(_ item: ItemRecord) -> CommandError {
+    let (name, command) = (spokenName(of: item), path.map(\.name).joined(separator: " "))
+    return .other(
+      .alreadyExists, message: "cannot store \(name.text): it already exists",
+      hint: "`keytree \(command) --update \(name.commandLine)` replaces its secret; or choose another name")
   }
 
   /// Throws the errors that writing would throw later: a policy that is not trusted, an unknown group, or a user who
@@ -173,8 +180,10 @@ extension CommandCall {
   /// - Parameters:
   ///   - action: the beginning of the sentence.
   ///   - record: the item after the change.
-  package func report(_ action: String, _ record: ItemRecord) {
+  ///   - isStored: false if the item was removed.
+  package func report(_ action: String, _ record: ItemRecord, isStored: Bool = true) {
     if globals.json { console.write(RecordMembers.of(record)) }
-    console.say("\(action) \(record.reference.text).")
+    console.say("\(action) \(name(of: record)).")
+    if isStored { warnOfFutureDate(of: record) }
   }
 }

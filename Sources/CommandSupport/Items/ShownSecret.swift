@@ -13,7 +13,7 @@ extension CommandCall {
   ///     a single secret.
   /// - Throws: `cancelled` if the answer is no; `other` if the question cannot be asked.
   package func show(_ secret: borrowing SecretBytes, of record: ItemRecord, endsLine: Bool = false) throws {
-    try confirmUnlessText(secret, "the secret of \(record.reference.text)")
+    try confirmUnlessText(secret, "the secret of \(name(of: record))")
     guard endsLine else { return console.write(secret: secret) }
     console.writeExactly(secret)
     if unsafe secret.withBytes({ unsafe $0.last }) != UInt8(ascii: "\n") { console.write("\n") }

@@ -25,7 +25,7 @@ extension CommandCall {
     let names = new.map { keyring.policy.name(of: $0) }.joined(separator: ", ")
     console.say("Group \(ErrorReport.quote(group)) has more readers: \(names)")
     if arguments.has(Widening.option) { return }
-    let item = record.reference.text
+    let item = name(of: record)
     guard try console.confirm("Let them read \(item)") else {
       throw TerminalError.cancelled(action: "the item was not moved")
     }

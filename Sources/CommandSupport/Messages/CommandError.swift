@@ -1,4 +1,3 @@
-package import KeyringModel
 package import OpenPGP
 
 /// The reason why a command failed.
@@ -8,8 +7,8 @@ package import OpenPGP
 package enum CommandError: Error, Equatable {
   /// No option and no variable names the location of the store.
   case storeLocationUnknown(reason: String)
-  /// No item matches the command line. The fields are those that match; the candidates are items with similar names.
-  case noMatch(String, fields: [String] = [], candidates: [String] = [])
+  /// No item has a name or, if `isNamed` is false, matches further attributes as well. The fields are those that match; the candidates are items with similar names.
+  case noMatch(String, isNamed: Bool = true, fields: [String] = [], candidates: [String] = [])
   /// More than one item matches; the candidates are references.
   case ambiguous(String, candidates: [String])
   /// No item matches, but damaged lines of the index might be the item.
@@ -19,7 +18,7 @@ package enum CommandError: Error, Equatable {
   /// No secret key can be the owner of a store. The keys are those examined, each as displayed with its reason.
   case noUsableKey(named: String?, [String], someAreUsable: Bool)
   /// The item changed while it was edited. The edited version was kept as a conflict copy.
-  case editedMeanwhile(ItemReference, keptAs: ItemReference)
+  case editedMeanwhile(String)
   /// Another program has already reported the error. Its exit status becomes the status of this program.
   case exit(status: Int32)
   /// A file is not the public key of exactly one person; the source as displayed.

@@ -52,16 +52,18 @@ extension ErrorReport {
       self.init(
         .failure, "the location of the store is unknown: \(reason)",
         hint: "set it with `--store DIR` or in `KEYTREE_STORE`")
-    case .noMatch(let name, let fields, let candidates):
+    case .noMatch(let name, let isNamed, let fields, let candidates):
       let hint =
         if !fields.isEmpty {
           "only these fields exist: \(fields.map { "`--field \($0)`" }.joined(separator: ", "))"
         } else if !candidates.isEmpty {
-          "these items have similar names; give one of them"
+          "these match; give the name of one of them"
         } else {
           "`keytree find WORD...` searches all attributes"
         }
-      self.init(.notFound, "no item matches \(name)", hint: hint, details: candidates.map { "  " + $0 })
+      self.init(
+        .notFound, "no item \(isNamed ? "is named" : "matches") \(name)", hint: hint,
+        details: candidates.map { "  " + $0 })
     case .noMatchButDamage(let name):
       self.init(
         .damaged, "no item matches \(name), but a damaged line of the index might be it",
@@ -77,17 +79,16 @@ extension ErrorReport {
           ?? (keys.isEmpty ? "you have no secret key" : "none of your secret keys can be used"),
         hint: someAreUsable
           ? "choose one of your keys with `--key` and its fingerprint or full mail address"
-          : "`gpg --quick-generate-key \"NAME <MAIL>\"` generates one", details: keys.map { "  " + $0 })
-    case .editedMeanwhile(let reference, let copy):
+          : Self.newKeyHint, details: keys.map { "  " + $0 })
+    case .editedMeanwhile(let name):
       self.init(
         .failure,
-        "\(reference.text) changed while you edited it: your version was saved as "
-          + copy.text,
+        "\(name) changed while you edited it: your version was saved as a conflict copy",
         hint: "`keytree resolve` shows both versions and keeps the one that you choose")
     case .ambiguous(let name, let candidates):
       self.init(
         .ambiguous, "\(candidates.count) items match \(name)",
-        hint: "give one of these references, or add attributes such as `-a ACCOUNT`",
+        hint: "give one of these names, or add attributes such as `-a ACCOUNT`",
         details: candidates.map { "  " + $0 })
     }
   }

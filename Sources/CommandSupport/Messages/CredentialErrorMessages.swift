@@ -19,19 +19,19 @@ extension ErrorReport {
     case .notRepresentable(let reference):
       self.init(
         .failure,
-        "cannot return \(reference.text): it contains a line break or a NUL, which the "
+        "cannot return \(reference.spokenName): it contains a line break or a NUL, which the "
           + "protocol cannot represent",
-        hint: "`keytree get \(reference.text)` prints it")
+        hint: "`keytree get \(reference.spokenName)` prints it")
     case .notUTF8(let reference):
       self.init(
         .failure,
-        "cannot return \(reference.text): it is not UTF-8, which JSON requires",
-        hint: "`keytree get \(reference.text)` prints it")
+        "cannot return \(reference.spokenName): it is not UTF-8, which JSON requires",
+        hint: "`keytree get \(reference.spokenName)` prints it")
     case .damagedIndex:
       self.init(describing: CommandError.noMatchButDamage("the request of the other program"))
     case .ambiguous(let items): self.init(severalItems: items)
     case .taken(let reference):
-      let name = reference.text
+      let name = reference.spokenName
       self.init(
         .alreadyExists,
         "cannot store the credential: \(name) has the same name and does not belong to docker",
@@ -55,6 +55,6 @@ extension ErrorReport {
         ? "`keytree set \(last) --secret` replaces the secret of the last one\(account)"
         : "the program names no group, so keep one item: `keytree rm \(last)` removes the last one, and "
           + "`keytree mv \(last) NAME` renames it\(account)",
-      details: items.map { "  \($0.reference.text) in group \(Self.quote($0.group))" })
+      details: items.map { "  \($0.reference.spokenName) in group \(Self.quote($0.group))" })
   }
 }

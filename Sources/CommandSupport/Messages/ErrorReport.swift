@@ -55,6 +55,11 @@ package struct ErrorReport: Equatable, Sendable {
     "encrypt the data with a separate key, and store that key here"
   }
 
+  /// The way to make a key, in all hints. The key has an end, so that a lost key does not stay valid forever.
+  package static let newKeyHint =
+    "`gpg --quick-generate-key \"NAME <MAIL>\" default default 2y` generates a key that can be used for two years; "
+    + "`gpg --quick-set-expire` moves its end at any time"
+
   /// The rule for the names of fields, as text for messages.
   static let fieldRule =
     "a field name has 1 to \(FieldName.maximumSize) characters: `a` to `z`, `0` to `9` and `-`"
@@ -110,6 +115,14 @@ package struct ErrorReport: Equatable, Sendable {
     guard let text = unsafe strerror(number) else { return "error \(number)" }
     return unsafe String(cString: text)
   }
+}
+
+/// An error with a report that was made for it, for example with the names of items.
+package struct ReportedError: ReportableError {
+  package let report: ErrorReport
+
+  /// Wraps a report.
+  package init(_ report: ErrorReport) { self.report = report }
 }
 
 /// An error that can be reported to the user.

@@ -143,7 +143,7 @@ extension Repair {
   /// The repair, as one line for people.
   package var line: String {
     switch self {
-    case .rebuiltLine(let reference): "rebuilt the line of \(reference.text)"
+    case .rebuiltLine(let reference): "rebuilt the line of \(reference.spokenName)"
     case .restoredFile(let file): "restored \(file) from the history"
     case .restoredKeyFile(let file): "restored \(file), as the policy names it"
     case .movedItem(let from, let to): "moved \(from) back to \(to)"

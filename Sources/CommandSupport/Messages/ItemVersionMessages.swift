@@ -1,5 +1,5 @@
 package import Encoding
-internal import KeyringModel
+package import KeyringModel
 internal import Sync
 
 extension ItemVersion {
@@ -9,7 +9,7 @@ extension ItemVersion {
       guard case .renamed(let path) = change else { return change.message }
       // The name is shorter than the path. Two items can have the same name and differ in the protocol, for example.
       guard let before = previous?.record.shortName, before != record?.shortName else {
-        return "renamed from \(path.text)"
+        return "renamed from \(ItemReference.path(path).spokenName)"
       }
       return "renamed from \(String(decoding: before, as: UTF8.self))"
     }.joined(separator: "; ")
@@ -43,6 +43,18 @@ extension ItemVersion {
   }
 }
 
+extension ItemReference {
+  /// The name in a sentence, for messages about an item whose record is not at hand: container and account if the path
+  /// has them as they were given, else the reference.
+  package var spokenName: String {
+    guard case .path(let path) = self, !text.utf8.contains(where: { "~+_".utf8.contains($0) }) else {
+      return text
+    }
+    let name = "\(path.container)/\(path.name)"
+    return path.field.map { "\(name) --field \($0)" } ?? name
+  }
+}
+
 extension ItemVersion.Change {
   /// The kind of the change, for programs.
   fileprivate var name: String {
@@ -68,7 +80,7 @@ extension ItemVersion.Change {
     case .secret: "new secret"
     case .resealed: "same secret, re-encrypted"
     case .attributes(let names): "changed \(names.map(\.text).joined(separator: ", "))"
-    case .renamed(let path): "renamed from \(path.text)"
+    case .renamed(let path): "renamed from \(ItemReference.path(path).spokenName)"
     case .moved(let group): "moved from the group \(group)"
     }
   }

@@ -5,7 +5,9 @@ package import OpenPGP
 /// The messages, hints and exit codes for the errors of a keyring.
 extension ErrorReport {
   /// Creates the report for an error of a keyring.
-  package init(_ error: KeyringError) {
+  ///
+  /// - Parameter name: Returns the name of an item for people.
+  package init(_ error: KeyringError, naming name: (ItemReference) -> String = \.spokenName) {
     switch error {
     case .noStore(let path):
       self.init(
@@ -73,16 +75,16 @@ extension ErrorReport {
         hint: "`keytree find TEXT` searches all attributes")
     case .itemExists(let reference):
       self.init(
-        .alreadyExists, "cannot store \(reference.text): it already exists",
+        .alreadyExists, "cannot store \(name(reference)): it already exists",
         hint:
           "choose another name, or remove that item first; `keytree set ITEM --secret` replaces its secret")
     case .itemDamaged(let reference, let damage):
       self.init(
-        .damaged, "cannot use \(reference.text): \(damage.message)",
+        .damaged, "cannot use \(name(reference)): \(damage.message)",
         hint: damage.hint)
     case .bindingMismatch(let reference, let mismatch):
       self.init(
-        .damaged, "cannot use \(reference.text): binding mismatch: \(mismatch.message)",
+        .damaged, "cannot use \(name(reference)): binding mismatch: \(mismatch.message)",
         hint: mismatch.hint)
     case .shardDamaged(let file, let problems):
       let first = problems.first.map { ": \($0.message)" } ?? ""
@@ -111,7 +113,7 @@ extension ErrorReport {
         .damaged, "cannot finish the change in \(folder): a newer version of keytree started it",
         hint: "run any command that changes the store with that version")
     case .engine(let error, let reference):
-      self.init(error, item: reference?.text)
+      self.init(error, item: reference.map(name))
     case .policyNotTrusted(let distrust):
       self.init(
         .policyNotTrusted, "the policy of the store is not trusted: \(distrust.message)",
@@ -134,7 +136,7 @@ extension ErrorReport {
   }
 
   /// The next step if the clock of this machine is behind.
-  package static var clockHint: String { "correct the clock" }
+  package static var clockHint: String { "correct the clock of this machine, which `date` shows" }
 
   /// The hint for an item that can only be restored from an older copy.
   static var damageHint: String {

@@ -9,7 +9,7 @@ extension ErrorReport {
   ///
   /// - Parameter items: The items that are in the way, the first of which the message names.
   init(_ conflict: SharedItemConflict, _ items: [ItemReference]) {
-    let name = items.first?.text ?? ""
+    let name = items.first?.spokenName ?? ""
     switch conflict {
     case .severalGroups:
       let last = items.last?.text ?? "ITEM"
@@ -17,7 +17,7 @@ extension ErrorReport {
         .ambiguous, "\(items.count) items match the request of a program that names no group",
         hint:
           "keep one item: `keytree rm \(last)` removes the last one, and `keytree mv \(last) NAME` renames it",
-        details: items.map { "  " + $0.text })
+        details: items.map { "  " + $0.spokenName })
     case .otherGroup(let group):
       self.init(
         .alreadyExists,
@@ -32,7 +32,7 @@ extension ErrorReport {
           + "\(Self.quote(group)) can read it",
         hint:
           "`keytree set \(name) --secret` replaces its secret, if you are in its group; `\(words)` adds another item, which the members of group "
-          + "\(Self.quote(group)) can read", details: items.dropFirst().map { "  " + $0.text })
+          + "\(Self.quote(group)) can read", details: items.dropFirst().map { "  " + $0.spokenName })
     case .removed(let itemClass, let attributes, let group, let old):
       let words = [old, group].map {
         Self.addition(itemClass, attributes, $0, updates: true)
@@ -44,7 +44,7 @@ extension ErrorReport {
           + "and not all members of group \(Self.quote(group)) could read it",
         hint:
           "`\(words[0])` stores it for group \(Self.quote(old)); `\(words[1])` stores it for group "
-          + Self.quote(group), details: items.dropFirst().map { "  " + $0.text })
+          + Self.quote(group), details: items.dropFirst().map { "  " + $0.spokenName })
     case .plantedBy(let person, let signer):
       self.init(
         .alreadyExists,

@@ -35,7 +35,7 @@ package struct ClipboardTarget {
   package static let clearCommand = "clear-clipboard"
 
   /// The default number of seconds.
-  private static let defaultSeconds = 45
+  package static let defaultSeconds = 45
 
   private let call: CommandCall
   private let clipboard: Clipboard?

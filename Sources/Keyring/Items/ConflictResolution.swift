@@ -4,9 +4,9 @@ package import Secrets
 /// The version of an item that remains when a conflict is resolved.
 public enum ConflictChoice: String, Sendable, CaseIterable {
   /// The version that is at the item's path. The copy is removed.
-  case ours
+  case item
   /// The version of the copy, which moves to the item's path. Its secret counts as changed now.
-  case theirs
+  case copy
   /// Both. The copy becomes a separate item.
   case both
 }
@@ -16,11 +16,11 @@ extension Keyring {
   ///
   /// - Parameters:
   ///   - copy: The conflict copy.
-  ///   - choice: The version to keep. If the conflicting item no longer exists, `theirs` puts the copy at its own
+  ///   - choice: The version to keep. If the conflicting item no longer exists, `copy` puts the copy at its own
   ///     path. With `both`, a number is appended to the copy's account if its path is taken.
   /// - Returns: The item that is at the path now, followed by the item created for `both`.
   /// - Throws: `KeyringError.itemExists` if `both` was chosen and no path is free, since certificates and keys cannot
-  ///   be renamed; `.itemNotFound` if the copy no longer exists, or if `ours` was chosen and the conflicting item no
+  ///   be renamed; `.itemNotFound` if the copy no longer exists, or if `item` was chosen and the conflicting item no
   ///   longer exists; and the errors of `secret(for:matching:)` and `update(_:_:)`.
   @discardableResult
   public func resolve(
@@ -38,10 +38,10 @@ extension Keyring {
   ) throws(KeyringError) -> [ItemRecord] {
     let holder = try holder(of: copy)
     for version in [copy.record, holder].compactMap({ $0 }) {
-      try requireMembership(of: version, orAdmin: asAdmin && choice == .ours)
+      try requireMembership(of: version, orAdmin: asAdmin && choice == .item)
     }
     return try transaction(subject: "resolve \(copy.record.path.text)") { changes throws(KeyringError) in
-      if choice == .ours {
+      if choice == .item {
         // Removing the copy would remove the last version of the item.
         guard let holder else { throw .itemNotFound }
         for file in copy.files { changes.removeFile(file) }
@@ -53,7 +53,7 @@ extension Keyring {
       var record = version.record
       record.modified = host.time(after: record)
       if let holder { record.modified = max(record.modified, host.time(after: holder)) }
-      if choice == .theirs || holder == nil {
+      if choice == .copy || holder == nil {
         // The choice is a change of the secret, so that the version of the holder is the older one.
         if let holder, holder.revision != record.revision { record.secretModified = record.modified }
         if let holder { (record.id, record.created) = (holder.id, holder.created) }

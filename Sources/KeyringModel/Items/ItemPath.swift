@@ -113,7 +113,7 @@ public struct ItemPath: Hashable, Comparable, Sendable {
 
   /// A Boolean value that indicates whether the path shows the container and the account exactly, without a
   /// digest.
-  var isExact: Bool { !name.utf8.contains(UInt8(ascii: "~")) }
+  package var isExact: Bool { !name.utf8.contains(UInt8(ascii: "~")) }
 
   /// Returns true if both are the same path. Paths are ASCII, so their bytes are compared.
   public static func == (left: ItemPath, right: ItemPath) -> Bool {

@@ -117,7 +117,7 @@ struct AdoptedContents {
   static func exists(_ entry: ForeignFileEntry, _ item: ItemReference, _ group: String) -> AdoptionRefusal {
     AdoptionRefusal(
       entry, as: "exists",
-      "\(item.text) exists already in group \(ErrorReport.quote(group)) (`--update` replaces its secret)",
+      "\(item.spokenName) exists already in group \(ErrorReport.quote(group)) (`--update` replaces its secret)",
       .alreadyExists)
   }
 
@@ -128,7 +128,7 @@ struct AdoptedContents {
     let action = mayReplace ? "replaces its secret" : "and `--update` replace its secret"
     return AdoptionRefusal(
       entry, as: "exists",
-      "\(item.reference.text) exists in group \(ErrorReport.quote(item.group)), and no group was given "
+      "\(item.reference.spokenName) exists in group \(ErrorReport.quote(item.group)), and no group was given "
         + "(`-g \(item.group)` \(action), `-g \(GroupName.default)` adds another item)",
       mayReplace ? .ambiguous : .alreadyExists)
   }
@@ -181,7 +181,7 @@ struct AdoptedContents {
     if let refusal = keyring.refusal(of: entry, for: field.group) { throw refusal }
     if call.arguments.has(AdoptCommand.update) { return }
     guard asks else { throw Self.exists(entry, field.reference, field.group) }
-    guard try call.console.confirm("Replace \(field.reference.text)") else {
+    guard try call.console.confirm("Replace \(call.name(of: field))") else {
       throw AdoptionRefusal(entry, as: AdoptionRefusal.declined, "it stays as it is", .cancelled)
     }
   }

@@ -188,7 +188,7 @@ struct AdoptionRun {
   private func report(_ entry: ForeignFileEntry, _ outcome: String, _ records: [ItemRecord]) {
     if call.globals.json { print(entry, outcome, records) }
     if let first = records.first {
-      call.console.say("Adopted \(entry.name) as \(first.reference.text).")
+      call.console.say("Adopted \(entry.name) as \(call.name(of: first)).")
     }
   }
 

@@ -83,7 +83,7 @@ struct KeyExamination {
   var ownKeys: [Diagnosis] {
     guard !own.isEmpty else {
       return [
-        .wrong("key", "you have no secret key", advice: "`gpg --quick-gen-key 'NAME <MAIL>'` creates one")
+        .wrong("key", "you have no secret key", advice: ErrorReport.newKeyHint)
       ]
     }
     let list = own.map { key -> Diagnosis in
@@ -97,10 +97,16 @@ struct KeyExamination {
       return list + [
         .wrong(
           "key", "none of your secret keys can be used for a store",
-          advice: "`gpg --quick-gen-key 'NAME <MAIL>'` creates one that can")
+          advice: own.contains(where: isFromFuture) ? ErrorReport.clockHint : ErrorReport.newKeyHint)
       ]
     }
     return list
+  }
+
+  /// Returns true if the clock is before the creation of a key, so that no key can help.
+  private func isFromFuture(_ key: PublicKey) -> Bool {
+    guard case .fromFuture? = key.problem(for: .encrypt, at: now) else { return false }
+    return true
   }
 
   /// Returns true if a key can be the key of a store.

@@ -14,10 +14,15 @@ enum CompleteItemsCommand: Command {
         + "out."
     ],
     operands: [OperandDeclaration("PREFIX", .bytes, count: .optional, help: "the beginning of the names")],
+    options: [CompletionScript.groupOption],
     examples: [Example("keytree complete-items git", "prints the names that begin with `git`")],
     isHidden: true)
 
   static func run(_ call: CommandCall) throws -> ExitCode {
+    if call.arguments.has(CompletionScript.groupOption) {
+      for group in try call.openKeyring().policy.groups.keys.sorted() { call.console.print(group) }
+      return .done
+    }
     let typed = call.arguments.operand(0)?.bytes ?? []
     var itemClass: ItemClass?
     var prefix = typed[...]

@@ -1,4 +1,5 @@
 internal import Arguments
+internal import BrowserHost
 internal import CommandSupport
 internal import Encoding
 internal import Terminal
@@ -6,7 +7,7 @@ internal import Terminal
 /// `keytree config`: shows and changes the user's settings.
 enum ConfigCommand: Command {
   static let name = OperandDeclaration(
-    "NAME", .text, count: .optional, help: "the setting; without it, all settings are shown")
+    "NAME", .text, count: .optional, help: "the setting; without it, all are shown with their defaults")
   static let value = OperandDeclaration("VALUE", .text, count: .optional, help: "the new value")
   static let unset = OptionDeclaration("unset", help: "remove the setting")
 
@@ -27,7 +28,7 @@ enum ConfigCommand: Command {
       Example("keytree config stores.team ~/team/secrets", "names a store"),
       Example("keytree --store team find", "uses it"),
       Example("keytree config picker fzf", "chooses items with fzf from then on"),
-      Example("keytree config", "shows all settings"),
+      Example("keytree config", "shows all settings, their values and their defaults"),
     ],
     exitCodes: [4])
 
@@ -101,19 +102,40 @@ enum ConfigCommand: Command {
   private static func list(
     _ configuration: Configuration, _ call: CommandCall, only setting: Configuration.Setting? = nil
   ) -> ExitCode {
-    let settings = configuration.settings.filter { setting == nil || $0 == setting }
+    let settings = configuration.settings
     if call.globals.json {
       call.console.write(
-        settings.map { setting in
+        settings.filter { setting == nil || $0 == setting }.map { setting in
           let number = configuration.number(setting).map { JSONValue.integer(Int64($0)) }
           return JSONMember(setting.name, number ?? .string(configuration.text(setting) ?? ""))
         })
       return .done
     }
-    var table = Table(["setting", "value"], isTerminal: call.console.outputIsTerminal, cellWidth: nil)
-    for setting in settings { table.add([setting.name, configuration.text(setting) ?? ""]) }
+    var table = Table(
+      ["setting", "value", "default"], isTerminal: call.console.outputIsTerminal, cellWidth: nil)
+    let stores = settings.filter { !Configuration.Setting.fixed.contains($0) }
+    for setting in Configuration.Setting.fixed + stores {
+      table.add([setting.name, configuration.text(setting) ?? "", defaultText(setting)])
+    }
     call.console.write(table)
-    if settings.isEmpty { call.console.say("No setting has a value; `keytree help config` lists them.") }
+    if stores.isEmpty {
+      call.console.say("hint: `keytree config stores.NAME FOLDER` names a store for `--store NAME`.")
+    }
     return .done
+  }
+
+  /// Returns the value that applies without a setting, as text.
+  private static func defaultText(_ setting: Configuration.Setting) -> String {
+    switch setting {
+    case .store: ""
+    case .defaultStore: "$XDG_DATA_HOME/keytree"
+    case .clipboardSeconds: String(ClipboardTarget.defaultSeconds)
+    case .generateLength: String(SecretGenerator.defaultLength)
+    case .generateCharset: "all"
+    case .picker: "a list on the terminal"
+    case .browserStores, .browserProtocols, .browserOrigins: "none"
+    case .browserFetchesPerMinute: String(BrowserSettings().fetchesPerMinute)
+    case .browserRestrictToSite, .browserGeneric: "false"
+    }
   }
 }

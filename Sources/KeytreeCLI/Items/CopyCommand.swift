@@ -33,7 +33,7 @@ enum CopyCommand: Command {
     try change.requireNewPaths(call, in: keyring.index)
     try call.confirmWidening(record, to: group, in: keyring)
     let result = try change.copy(in: keyring)
-    call.report("Copied \(record.reference.text) to", result)
+    call.report("Copied \(call.name(of: record)) to", result)
     return .done
   }
 }

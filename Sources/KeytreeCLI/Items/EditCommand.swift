@@ -41,7 +41,7 @@ enum EditCommand: Command {
     do {
       record = try call.findOne(selection, in: keyring.index)
     } catch let error as CommandError {
-      guard case .noMatch(_, _, let candidates) = error, try offersCreation(call, candidates) else {
+      guard case .noMatch(_, _, _, let candidates) = error, try offersCreation(call, candidates) else {
         throw error
       }
       return try create(call)
@@ -60,7 +60,7 @@ enum EditCommand: Command {
       call.report("The item was removed concurrently; stored it again as", result)
     case .kept(let copy):
       if call.globals.json { call.console.write(RecordMembers.of(copy)) }
-      throw CommandError.editedMeanwhile(record.reference, keptAs: copy.reference)
+      throw CommandError.editedMeanwhile(call.name(of: record))
     }
     return .done
   }
@@ -72,10 +72,10 @@ enum EditCommand: Command {
       return false
     }
     if !candidates.isEmpty {
-      call.console.complain("These items have similar names:")
+      call.console.complain("These match:")
       for candidate in candidates { call.console.complain("  " + candidate) }
     }
-    return try call.console.confirm("No item matches \(call.nameForMessages(0)). Create it")
+    return try call.console.confirm("No item is named \(call.nameForMessages(0)). Create it")
   }
 
   /// Opens an empty file, and stores its content as a new item.

@@ -17,7 +17,7 @@ enum GenerateCommand: Command {
     help: "the characters: names from \(GeneratorCharset.names.joined(separator: ", ")), joined by commas, "
       + "and other characters after `=` (default: all)")
   static let noSymbols = OptionDeclaration(
-    "no-symbols", help: "use letters and digits only, as `--charset letters,digits`")
+    "no-symbols", short: "n", help: "use letters and digits only, as `--charset letters,digits`")
 
   static let declaration = CommandDeclaration(
     name: "generate", summary: "store a generated secret",

@@ -66,6 +66,7 @@ enum GetCommand: Command {
     if call.arguments.has(attributes) || (call.globals.json && !needsSecret(call)) {
       let isForPerson = call.console.outputIsTerminal && !call.globals.json
       call.show(try record(past, call, selection, in: try call.openIndex(), letsChoose: isForPerson))
+      if !call.arguments.has(attributes) { call.console.say("hint: `--reveal` includes the secret.") }
       return .done
     }
     let delivery = try Delivery(call)
@@ -123,7 +124,7 @@ enum GetCommand: Command {
     func deliver(_ secret: borrowing SecretBytes, of record: ItemRecord) throws {
       if let clipboard {
         if call.globals.json { call.show(record) }
-        try clipboard.deliver(secret, as: "the secret of \(record.reference.text)")
+        try clipboard.deliver(secret, as: "the secret of \(call.name(of: record))")
       } else if let encoder {
         try call.console.draw(secret, with: encoder, isPlain: call.environment.terminalKind == "dumb")
       } else if let file {

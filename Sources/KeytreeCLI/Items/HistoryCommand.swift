@@ -46,7 +46,7 @@ enum HistoryCommand: Command {
     call.explain(EngineStatistics())
     if history.versions.isEmpty {
       throw CommandError.other(
-        .notFound, message: "\(record.reference.text) has no history",
+        .notFound, message: "\(call.name(of: record)) has no history",
         hint: record.isLocal
           ? "it is kept only on this machine, so no commit contains it"
           : "`keytree status` shows what is not committed")

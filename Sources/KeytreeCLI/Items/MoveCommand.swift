@@ -33,8 +33,8 @@ enum MoveCommand: Command {
     for group in [record.group, change.changes.group] { try call.requireWritable(keyring, group: group) }
     try change.requireFreePaths(call, in: keyring.index)
     try call.confirmWidening(record, to: change.changes.group, in: keyring)
+    let old = call.name(of: record)
     let result = try change.apply(to: keyring)
-    let old = record.reference.text
     call.report(change.isEmpty ? "Nothing to change in" : "Renamed \(old) to", result)
     return .done
   }

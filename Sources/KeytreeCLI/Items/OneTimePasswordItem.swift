@@ -44,7 +44,7 @@ struct OneTimePasswordItem {
       return
     }
     guard let seed = try Self.seed(of: login, call, in: keyring.index) else {
-      throw CommandError.noMatch("\(login.reference.text) --field \(FieldName.oneTimePassword)")
+      throw CommandError.noMatch("\(call.name(of: login)) --field \(FieldName.oneTimePassword)")
     }
     (record, query) = (seed, .fields(of: login))
   }
@@ -85,7 +85,7 @@ struct OneTimePasswordItem {
   }
 
   /// The name of the item for messages, escaped.
-  var name: String { record.reference.text }
+  var name: String { call.name(of: record) }
 
   /// Decrypts the item and reads its seed. Its counter is the largest one of the item and its conflict copies.
   ///
@@ -220,7 +220,7 @@ struct OneTimePasswordItem {
 
   private var noSeed: CommandError {
     .other(
-      .failure, message: "\(name) has no field `otp`, and its secret is not an `otpauth://` URI",
+      .notFound, message: "\(name) has no field `otp`, and its secret is not an `otpauth://` URI",
       hint:
         "`keytree otp add ITEM` stores a seed in the field `otp`; a reference or a class selects the item itself"
     )

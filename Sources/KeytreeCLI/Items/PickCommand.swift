@@ -91,7 +91,7 @@ enum PickCommand: Command {
   private static func choose(among items: [ItemRecord], _ call: CommandCall) throws -> ItemRecord {
     let chooser = ItemChooser(call)
     guard items.count == 1, try chooser.isPossible else { return try chooser.choose(among: items) }
-    call.console.complain("Only \(items[0].referenceWithGroup) matches.")
+    call.console.complain("Only \(call.name(of: items[0])) matches.")
     return items[0]
   }
 
@@ -103,7 +103,7 @@ enum PickCommand: Command {
     let clipboard: ClipboardTarget?
 
     func deliver(_ secret: borrowing SecretBytes, as name: String) throws {
-      let name = "\(name) of \(record.reference.text)"
+      let name = "\(name) of \(call.name(of: record))"
       if let typist {
         try typist.type(secret)
         call.console.say("Typed \(name).")

@@ -9,16 +9,22 @@ enum ResolveCommand: Command {
   static let history = HistoryUse.after
 
   static let keep = OptionDeclaration(
-    "keep", .required(ValueDeclaration("WHICH", .choice(ConflictChoice.allCases.map(\.rawValue)))),
-    help: "`ours` keeps the item, `theirs` replaces it with the conflict copy, `both` keeps both as items")
+    "keep",
+    .required(
+      ValueDeclaration("WHICH", .choice(ConflictChoice.allCases.map(\.rawValue), old: Array(old.keys)))),
+    help: "`item` keeps the item, `copy` replaces it with the conflict copy, `both` keeps both as items")
+  /// The old words for the choices. They are not offered, because git uses them for another thing.
+  private static let old: [String: ConflictChoice] = ["ours": .item, "theirs": .copy]
   static let declaration = CommandDeclaration(
     name: "resolve", summary: "resolve the conflicts that a merge has left",
     details: [
       "Without `--keep`, it lists all items that have conflict copies, or the copies of one item: who signed each "
-        + "copy and when, and how it differs from the item. Nothing is decrypted.",
-      "A conflict copy that is not signed by a member of its group can only be discarded, with `--keep ours`.",
+        + "copy and when, how it differs from the item, and whose value each choice keeps. Nothing is decrypted.",
+      "The item is the version that all commands use, on every machine; it need not be the one that was made on this "
+        + "machine. The words `ours` and `theirs` of earlier versions mean `item` and `copy`.",
+      "A conflict copy that is not signed by a member of its group can only be discarded, with `--keep item`.",
       "You must be in the group of the item and in that of the copy. If nobody is in both, an admin can discard the "
-        + "copy with `--keep ours --as-admin`.",
+        + "copy with `--keep item --as-admin`.",
     ],
     operands: [
       OperandDeclaration(
@@ -28,7 +34,7 @@ enum ResolveCommand: Command {
       + AttributeOptions.all,
     examples: [
       Example("keytree resolve", "lists the conflicts"),
-      Example("keytree resolve github.com/alice --keep theirs", "replaces the item with the conflict copy"),
+      Example("keytree resolve github.com/alice --keep copy", "replaces the item with the conflict copy"),
       Example("keytree get github.com/alice --copy 5394d489", "prints the secret of a conflict copy"),
     ],
     exitCodes: [3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14])
@@ -36,25 +42,19 @@ enum ResolveCommand: Command {
   static func run(_ call: CommandCall) throws -> ExitCode {
     let keyring = try call.openKeyring()
     defer { call.explain(keyring.engineStatistics) }
-    guard let word = call.arguments.text(keep), let choice = ConflictChoice(rawValue: word) else {
+    guard let word = call.arguments.text(keep), let choice = ConflictChoice(rawValue: word) ?? old[word]
+    else {
       return try list(call, keyring)
     }
     let copy = try ConflictSelection(call: call, keyring: keyring).one(of: call.selection(0))
-    if choice == .theirs, let holder = try keyring.holder(of: copy) {
+    let conflict = try Conflict(copy, in: keyring)
+    if choice == .copy, let holder = conflict.holder {
       try call.confirmWidening(holder, to: copy.record.group, in: keyring)
     }
     let kept = try keyring.resolve(copy, keeping: choice, asAdmin: call.arguments.has(RemoveCommand.asAdmin))
-    call.console.say(message(choice))
     for record in kept { call.report("Kept", record) }
+    call.console.say(conflict.outcome(of: choice))
     return .done
-  }
-
-  private static func message(_ choice: ConflictChoice) -> String {
-    switch choice {
-    case .ours: "Resolved: the conflict copy was removed."
-    case .theirs: "Resolved: the conflict copy has replaced the item."
-    case .both: "Resolved: the conflict copy is now a separate item."
-    }
   }
 
   private static func list(_ call: CommandCall, _ keyring: Keyring) throws -> ExitCode {
@@ -64,13 +64,12 @@ enum ResolveCommand: Command {
     let copies = try isNamed ? conflicts.copies(of: call.selection(0)) : conflicts.all()
     if copies.isEmpty, isNamed { throw conflicts.none }
     for copy in copies {
-      let holder = try keyring.holder(of: copy)
-      let signer = try holder.flatMap { try keyring.verifiedRecords(of: [$0]).first?.signer }
-      let conflict = Conflict(copy: copy, holder: holder, holderSigner: signer, policy: keyring.policy)
+      let conflict = try Conflict(copy, in: keyring)
       if call.globals.json {
         call.console.write(conflict.json)
       } else {
-        for line in conflict.lines { call.console.print(line) }
+        call.console.print(call.name(of: conflict.holder ?? copy.record))
+        call.console.print(conflict.facts, indent: 2)
       }
     }
     if copies.isEmpty {
@@ -78,7 +77,7 @@ enum ResolveCommand: Command {
     } else if !call.globals.json {
       call.console.say(
         "hint: `keytree get ITEM --copy DIGITS` prints the secret of a copy; "
-          + "`keytree resolve ITEM --keep ours`, `theirs` or `both` resolves the conflict.")
+          + "`keytree resolve ITEM --keep item`, `copy` or `both` resolves the conflict.")
     }
     return .done
   }
@@ -89,17 +88,54 @@ private struct Conflict {
   let copy: ConflictCopy
   let holder: ItemRecord?
   let holderSigner: Fingerprint?
-  let policy: Policy
+  private let policy: Policy
+  private let me: Fingerprint
 
-  /// The differences as text, escaped: first the value in the item, then the value in the copy.
-  var lines: [String] {
+  /// Creates the conflict of a copy.
+  ///
+  /// - Throws: The errors of `holder(of:)`.
+  init(_ copy: ConflictCopy, in keyring: Keyring) throws {
+    self.copy = copy
+    holder = try keyring.holder(of: copy)
+    holderSigner = try holder.flatMap { try keyring.verifiedRecords(of: [$0]).first?.signer }
+    (policy, me) = (keyring.policy, keyring.ownFingerprint)
+  }
+
+  /// Whose value stays and whose goes after a choice, with the times.
+  func outcome(of choice: ConflictChoice) -> String {
+    guard let holder else { return "This is \(copyValue); there was no other." }
+    let itemValue = value(of: holderSigner, holder)
+    return switch choice {
+    case .item: "It has \(itemValue). Dropped: \(copyValue)."
+    case .copy: "It has \(copyValue). Dropped: \(itemValue)."
+    case .both: "The first has \(itemValue), the second \(copyValue)."
+    }
+  }
+
+  private var copyValue: String { value(of: copy.signer, copy.record) }
+
+  /// Returns the description of a version by its signer and the time at which it changed.
+  private func value(of signer: Fingerprint?, _ record: ItemRecord) -> String {
+    let isSecret = holder?.revision != copy.record.revision
+    let time = (isSecret ? record.secretModified : record.modified).second
+    guard let signer else { return "a value that no member of its group has signed, from \(time)" }
+    return "the value of \(name(of: signer)) from \(time)"
+  }
+
+  /// Returns the name of a person, with a mark for the user.
+  private func name(of person: Fingerprint) -> String {
+    policy.name(of: person) + (person == me ? " (you)" : "")
+  }
+
+  /// The differences as text, not escaped: first the value in the item, then the value in the copy; last the outcome of
+  /// each choice.
+  var facts: FactList {
     let record = copy.record
-    let name = (holder?.reference ?? record.reference).text
     var facts = FactList()
     facts.add("copy", copy.shortName)
     facts.add("signed", signed)
     if let holder {
-      let who = holderSigner.map { policy.name(of: $0) }
+      let who = holderSigner.map(name)
       facts.add(
         "item",
         who.map { "signed by \($0), changed \(holder.modified.second)" }
@@ -118,12 +154,17 @@ private struct Conflict {
     } else {
       facts.add("item", "no longer in the store")
     }
-    return [name] + facts.lines.map { "  \($0)" }
+    if let holder {
+      let itemValue = value(of: holderSigner, holder)
+      facts.add("keep item", "keeps \(itemValue); drops \(copyValue)")
+      if copy.signer != nil { facts.add("keep copy", "keeps \(copyValue); drops \(itemValue)") }
+    }
+    return facts
   }
 
   private var signed: String {
     guard let signer = copy.signer else { return "not by a member of its group" }
-    let name = policy.name(of: signer)
+    let name = name(of: signer)
     return copy.signed.map { "by \(name), \($0.second)" } ?? "by \(name)"
   }
 

@@ -51,7 +51,7 @@ enum SetCommand: Command {
       return .done
     }
     keyring.warmUp()
-    let name = change.path.text
+    let name = call.name(of: record)
     let new = SecretSlice(try call.console.newSecret(for: name, limit: StoreLayout.secretLimit))
     call.report("Changed the secret of", try change.apply(to: keyring, secret: new))
     return .done

@@ -20,15 +20,24 @@ enum ShowCommand: Command {
         + "--attributes` shows the complete record.",
       "`--reveal` prints the secret and the fields of this one login byte for byte, each after its name. With `--json`, "
         + "each is one object: the item with its `secret`, then the fields.",
+      "With `--clip`, the secret is copied to the clipboard and nothing is shown, as with `keytree get --clip`.",
     ],
-    operands: [item], options: [reveal] + AttributeOptions.all,
+    operands: [item], options: [reveal] + ClipboardTarget.options + AttributeOptions.all,
     examples: [
       Example("keytree show github.com/alice", "shows the login"),
       Example("keytree show github.com/alice --reveal", "also prints its secret and its fields"),
+      Example("keytree show -c github.com/alice", "copies its secret to the clipboard"),
     ],
     exitCodes: [3, 4, 6, 7, 8, 9])
 
   static func run(_ call: CommandCall) throws -> ExitCode {
+    try ClipboardTarget.refuseContradictions(call)
+    if call.arguments.has(ClipboardTarget.clip) {
+      if call.arguments.has(reveal) {
+        throw call.misuse(.conflict(ClipboardTarget.clip.display, reveal.display))
+      }
+      return try GetCommand.run(call)
+    }
     let selection = try call.selection(0)
     let isForPerson = call.console.outputIsTerminal && !call.globals.json
     guard call.arguments.has(reveal) else {
@@ -38,7 +47,7 @@ enum ShowCommand: Command {
       if call.globals.json {
         call.console.write(RecordMembers.of(login))
       } else {
-        for line in LoginFacts(login).lines { call.console.print(line) }
+        LoginFacts(login).print(call)
       }
       return .done
     }
@@ -47,7 +56,7 @@ enum ShowCommand: Command {
     keyring.warmUp()
     let record = try call.findOne(selection, in: keyring.index, letsChoose: isForPerson)
     let login = try call.login(of: record, in: keyring.index)
-    if !call.globals.json { for line in LoginFacts(login).lines { call.console.print(line) } }
+    if !call.globals.json { LoginFacts(login).print(call) }
     for record in login.records {
       let secret = try keyring.secret(for: record, matching: selection.query(forChosen: record))
       if call.globals.json {
@@ -67,8 +76,13 @@ private struct LoginFacts {
 
   init(_ login: Login) { self.login = login }
 
-  /// The lines: the name, then one fact each.
-  var lines: [String] {
+  /// Prints the name, and then one fact on each line.
+  func print(_ call: CommandCall) {
+    call.console.print(login.item.listLine)
+    call.console.print(facts, indent: 2)
+  }
+
+  private var facts: FactList {
     let item = login.item
     var facts = FactList()
     func add(_ name: String, _ value: AttributeValue?) {
@@ -93,6 +107,6 @@ private struct LoginFacts {
     facts.add("changed", item.modified.day)
     facts.add("secret from", item.secretModified.day)
     facts.add("reference", item.reference.text)
-    return [item.listLine] + facts.lines.map { "  " + $0 }
+    return facts
   }
 }

@@ -164,7 +164,7 @@ enum UndeleteCommand: Command {
         if let field = last.first(where: { $0.record.group == login.record.group }) { items.append(field) }
       } catch {
         // The login is restored without a field that cannot be verified.
-        let name = versions[0].record.reference.text
+        let name = call.name(of: versions[0].record)
         call.console.complain("keytree: warning: did not restore \(name)")
         for line in ErrorReport(describing: error).lines { call.console.complain(line) }
       }
@@ -242,7 +242,7 @@ enum UndeleteCommand: Command {
     guard let key = doubtful.first?.compromised else { return }
     for item in doubtful {
       call.console.complain(
-        "\(item.record.reference.text) was signed with \(item.compromised?.text ?? ""), a revoked subkey of "
+        "\(call.name(of: item.record)) was signed with \(item.compromised?.text ?? ""), a revoked subkey of "
           + "\(keyring.policy.name(of: item.signer)), on \(item.record.modified.day)")
     }
     try call.console.require(
@@ -255,7 +255,7 @@ enum UndeleteCommand: Command {
   private static func isTaken(_ record: ItemRecord) -> CommandError {
     .other(
       .alreadyExists,
-      message: "cannot restore \(record.reference.text): another item has its name",
+      message: "cannot restore \(record.reference.spokenName): another item has its name",
       hint:
         "rename that item with `keytree mv`; `keytree history \(ItemReference.id(record.id).text)` shows the versions "
         + "of the deleted one")

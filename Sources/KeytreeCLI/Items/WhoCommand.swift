@@ -8,18 +8,27 @@ internal import Terminal
 /// `keytree who`: shows who can decrypt an item.
 enum WhoCommand: Command {
   static let declaration = CommandDeclaration(
-    name: "who", summary: "show who can decrypt an item",
+    name: "who", summary: "show who can decrypt an item, or the members of all groups",
     details: [
       "Reads the recipients from the packets of the item's file, as GnuPG does, and then compares them with the "
         + "policy. Nothing is decrypted. Each recipient is one line: the subkey and its owner.",
+      "Without an item, it lists the groups with their members, as `keytree group list` does.",
       "The exit code is 13 if the recipients are not exactly the members of the item's group.",
     ],
-    operands: [OperandDeclaration("ITEM", .bytes, completion: .item, help: "the item")],
+    operands: [
+      OperandDeclaration(
+        "ITEM", .bytes, count: .optional, completion: .item, help: "the item; options can replace it")
+    ],
     options: AttributeOptions.all,
     examples: [Example("keytree who github.com/alice", "prints one line for each recipient")],
     exitCodes: [4, 6, 8, 9, 13])
 
   static func run(_ call: CommandCall) throws -> ExitCode {
+    let given = try call.givenAttributes()
+    guard call.arguments.operand(0) != nil || !given.isEmpty else {
+      try GroupList(try call.openKeyring()).print(call)
+      return .done
+    }
     let selection = try call.selection(0)
     let keyring = try call.openKeyring()
     defer { call.explain(keyring.engineStatistics) }

@@ -32,11 +32,11 @@ struct ResolvedReferences {
       }
       // In an honest store an id is unique, but a member can sign a second item with the id of another one.
       guard matches.items.count == 1 else {
-        throw CommandError.ambiguous(text, candidates: matches.items.map(\.reference.text))
+        throw CommandError.ambiguous(text, candidates: call.names(of: matches.items))
       }
       items[name] = record
       if !found.contains(where: { $0.record.place == record.place }) {
-        found.append((record, selection.query(for: record) ?? selection.query))
+        found.append((record, selection.query(forChosen: record)))
       }
     }
     for (record, query) in found {

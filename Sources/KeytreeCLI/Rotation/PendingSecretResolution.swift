@@ -35,9 +35,11 @@ struct PendingSecretResolution {
   func goOn(with pending: PendingSecret) throws -> Bool {
     let found = try keyring.find(Query(predicates: [.id(pending.item)], limit: .one)).items.first
     let name =
-      found.map { $0.reference.text }
+      found.map { call.name(of: $0) }
       ?? pending.record.attributes[.label].map { label in
-        String(decoding: label.shownBytes, as: UTF8.self)
+        let text = String(decoding: label.shownBytes, as: UTF8.self)
+        // The label is the reference that the item had.
+        return ItemReference(text)?.spokenName ?? text
       }
     console.complain(
       "A new secret for \(name ?? pending.item.hex) has been pending since \(pending.record.created.second)."
@@ -92,12 +94,11 @@ struct PendingSecretResolution {
     switch outcome {
     case .replaced(let result): call.report("Changed the secret of", result)
     case .restored(let result): call.report("The item was removed concurrently; stored it again as", result)
-    case .kept(let copy):
+    case .kept:
       throw CommandError.other(
         .failure,
         message:
-          "the secret of \(record.reference.text) was changed concurrently: yours is kept as "
-          + copy.reference.text,
+          "the secret of \(call.name(of: record)) was changed concurrently: yours is kept as a conflict copy",
         hint: "`keytree resolve` shows both, and keeps the one that you choose")
     }
   }

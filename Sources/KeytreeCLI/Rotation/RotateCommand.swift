@@ -73,9 +73,9 @@ enum RotateCommand: Command {
     name: "rotate", summary: "list and change the secrets that former readers could know",
     details: [
       "Removing a person from a group re-encrypts its items, but the person may have kept the secrets that they could "
-        + "read. The rotation list contains these secrets until they are changed."
+        + "read. The rotation list contains these secrets until they are changed. Without a subcommand, it shows the list."
     ],
-    subcommands: [status, next, accept],
+    subcommands: [status, next, accept], impliedSubcommand: status.name,
     examples: [
       Example("keytree rotate status", "shows the secrets that must be changed, and who could read them")
     ],

@@ -28,7 +28,7 @@ struct RotationAcceptance {
     guard let record = try call.single(meant) else {
       let item = try call.findOne(selection, in: keyring.index)
       throw CommandError.other(
-        .notFound, message: "\(item.reference.text) is not on the rotation list",
+        .notFound, message: "\(call.name(of: item)) is not on the rotation list",
         hint: "`keytree rotate status` shows the list")
     }
     try Self.accept(record, because: reason, in: keyring, call)
@@ -65,6 +65,6 @@ struct RotationAcceptance {
       progress.advance(to: $0, of: $1)
     }
     try call.commitPending()
-    call.console.say("Accepted: the secret of \(record.reference.text) stays as it is.")
+    call.console.say("Accepted: the secret of \(call.name(of: record)) stays as it is.")
   }
 }

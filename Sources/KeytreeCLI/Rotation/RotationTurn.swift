@@ -65,7 +65,7 @@ struct RotationTurn {
 
   /// Returns true if this user can change an entry; otherwise reports why not.
   private func canChange(_ entry: RotationList.Entry, in keyring: Keyring) throws -> Bool {
-    let name = entry.record.reference.text
+    let name = call.name(of: entry.record)
     if try keyring.ownGroups().contains(entry.record.group) { return true }
     console.complain("You cannot change \(name): you are not in group \(entry.record.group).")
     return false
@@ -114,7 +114,7 @@ struct RotationTurn {
   private func show(_ entry: RotationList.Entry, _ policy: Policy) {
     let record = entry.record
     var facts = FactList()
-    facts.add("item", record.reference.text)
+    facts.add("item", call.name(of: record))
     for attribute in record.attributes.entries {
       facts.add(
         attribute.name.text,
@@ -125,12 +125,12 @@ struct RotationTurn {
     for reader in entry.readers {
       facts.add("read by", (reader.words(policy, group: record.group)))
     }
-    for line in facts.lines { console.complain(line) }
+    console.complain(facts)
   }
 
   private func typed(for record: ItemRecord, _ keyring: Keyring) throws -> PendingSecret? {
     let secret = try console.newSecret(
-      for: record.reference.text, limit: StoreLayout.secretLimit)
+      for: call.name(of: record), limit: StoreLayout.secretLimit)
     // The secret can be changed even if the old one cannot be read.
     if let old = try? keyring.secret(for: record), old.isEqual(to: secret) {
       console.complain("That is the current secret.")
@@ -157,7 +157,7 @@ struct RotationTurn {
     } catch KeyringError.itemExists(let reference) {
       throw CommandError.other(
         .alreadyExists,
-        message: "another new secret for \(record.reference.text) is pending on this machine",
+        message: "another new secret for \(call.name(of: record)) is pending on this machine",
         hint: "`keytree rotate next` asks about it first; `keytree get \(reference.text)` shows it")
     }
   }

@@ -1,5 +1,6 @@
 internal import Arguments
 internal import CommandSupport
+internal import Encoding
 internal import Glibc
 internal import Keyring
 internal import KeyringModel
@@ -65,6 +66,11 @@ enum InitCommand: Command {
     call.console.say(
       "hint: `\(program) add github.com/alice` stores a password; `\(program) get github.com/alice` prints it."
     )
+    if let passStore = call.environment.passStore {
+      call.console.say(
+        "hint: `\(program) import \(passStore.shellWord) --dry-run` shows what an import of your pass store would add."
+      )
+    }
     return .done
   }
 
@@ -141,6 +147,11 @@ enum InitCommand: Command {
     // If the one matching key cannot be used, its own reason is the answer.
     if name != nil, candidates.count == 1, let only = candidates.first, let problem = only.problem {
       throw KeyringError.engine(.unusableKey(only.fingerprint, problem), nil)
+    }
+    // With a wrong clock no key can be used, and a new one would be no better.
+    for candidate in candidates {
+      guard case .fromFuture(let time)? = candidate.problem else { continue }
+      throw KeyringError.engine(.unusableKey(candidate.fingerprint, .fromFuture(time)), nil)
     }
     // If a name matches no key, list the existing keys, because one of them may be meant.
     let seen = candidates.isEmpty ? keys.candidates : candidates

@@ -21,7 +21,7 @@ enum StatusCommand: Command {
     if call.globals.json {
       call.console.print(json: status.json)
     } else {
-      for line in status.lines { call.console.print(line) }
+      call.console.print(status.facts)
     }
     call.explain(status.statistics)
     guard let distrust = status.distrust else { return .done }

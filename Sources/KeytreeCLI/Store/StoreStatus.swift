@@ -50,8 +50,8 @@ struct StoreStatus {
     expiring = keyring?.ends(before: soon, of: stored).map { ($0.person, $0.end) } ?? []
   }
 
-  /// The facts as aligned lines of text.
-  var lines: [String] {
+  /// The facts, for people.
+  var facts: FactList {
     var list = FactList()
     list.add("store", path)
     if let keyring { list.add("keyring", keyring.policy.keyring.hex) }
@@ -79,7 +79,7 @@ struct StoreStatus {
     if let rest = CommandCall.words(forRestOf: damage) { list.add("damage", rest) }
     for folder in unfinished { list.add("unfinished", folder) }
     for folder in quarantines { list.add("quarantine", folder) }
-    return list.lines
+    return list
   }
 
   private var countWords: String {

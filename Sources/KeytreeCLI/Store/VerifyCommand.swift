@@ -25,6 +25,10 @@ enum VerifyCommand: Command {
     "strict",
     help: "also fail if a key expires within 60 days, or if a file of another program is not adopted")
 
+  private static let path = OperandDeclaration(
+    "PATH", .text, count: .optional, completion: .folder,
+    help: "the folder of the store, as with `--store` (default: your store)")
+
   static let declaration = CommandDeclaration(
     name: "verify", summary: "verify policies, recipients, keys and files without a secret key",
     details: [
@@ -44,9 +48,10 @@ enum VerifyCommand: Command {
         + "the top with `--folder`, for `--at` as well as in the hook. Files outside the folder are not verified, but "
         + "another store there is refused.",
     ],
-    options: [fingerprint, at, preReceive, folder, strict],
+    operands: [path], options: [fingerprint, at, preReceive, folder, strict],
     examples: [
       Example("keytree verify", "verifies the store and its history"),
+      Example("keytree verify ~/team", "verifies the store in another folder"),
       Example(
         "keytree verify --at HEAD --fingerprint C86E40475C0FBD627777428CC11945FA7D8856D8",
         "for continuous integration"),
@@ -55,7 +60,8 @@ enum VerifyCommand: Command {
     ],
     exitCodes: [3, 4, 9, 11, 13])
 
-  static func run(_ call: CommandCall) throws -> ExitCode {
+  static func run(_ given: CommandCall) throws -> ExitCode {
+    let call = try placed(given)
     if call.arguments.has(at), call.arguments.has(preReceive) {
       throw call.misuse(.conflict(at.display, preReceive.display))
     }
@@ -76,6 +82,18 @@ enum VerifyCommand: Command {
       throw TerminalError.cancelled(action: "not everything was checked")
     }
     return try result.get()
+  }
+
+  /// Returns the call for the store in the operand.
+  ///
+  /// - Throws: a usage error for an operand together with `--store` or `--pre-receive`.
+  private static func placed(_ call: CommandCall) throws -> CommandCall {
+    guard let folder = call.arguments.operand(0)?.text else { return call }
+    if call.arguments.has(preReceive) { throw call.misuse(.conflict(path.value.name, preReceive.display)) }
+    if call.globals.store != nil {
+      throw call.misuse(.conflict(path.value.name, GlobalOptions.store.display))
+    }
+    return call.at(store: folder.contains("/") ? folder : "./" + folder)
   }
 
   /// Returns the people given with `--fingerprint`.

@@ -26,7 +26,8 @@ enum GroupCommand: Command {
     "all", help: "remove the person from every group, and so from the keyring")
   static let force = OptionDeclaration("force", help: "continue even if you lose access yourself")
 
-  private static let group = OperandDeclaration("GROUP", help: "the group; every keyring has `default`")
+  private static let group = OperandDeclaration(
+    "GROUP", completion: .group, help: "the group; every keyring has `default`")
   private static let changeCodes: [Int32] = [3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14]
 
   static let declaration = CommandDeclaration(
@@ -37,10 +38,12 @@ enum GroupCommand: Command {
         + "not at all. If this is interrupted, run the same command again to continue.",
       "Only admins can change people and groups. Other machines accept changes that an admin has signed, and report "
         + "them; any other change blocks writing there.",
+      "Without a subcommand, it lists the groups.",
       "A person who could read an item may have kept its secret: `keytree rotate status` lists the secrets that have "
         + "to be changed after a member has left.",
     ],
     subcommands: [list, show, create, delete, add, remove, refresh, replace, reseal],
+    impliedSubcommand: list.name,
     examples: [
       Example("keytree group add default bob.asc", "lets Bob read all items of the group"),
       Example("keytree group remove default bob@example.org", "removes Bob, and re-encrypts the items"),
@@ -56,7 +59,8 @@ enum GroupCommand: Command {
     examples: [Example("keytree group show default", "prints one line for each member")], exitCodes: [4, 9])
 
   private static let create = CommandDeclaration(
-    name: "create", summary: "create a group with you as its only member", operands: [group],
+    name: "create", summary: "create a group with you as its only member",
+    operands: [OperandDeclaration("GROUP", help: "the name of the new group")],
     examples: [Example("keytree group create ops", "add other members with `keytree group add ops`")],
     exitCodes: changeCodes)
 
@@ -169,7 +173,7 @@ enum GroupCommand: Command {
     exitCodes: [3, 4, 7, 8, 9, 10, 11, 12, 14])
 
   static func run(_ call: CommandCall) throws -> ExitCode {
-    // The parser guarantees that there is a subcommand.
+    // The parser guarantees that there is a subcommand: `list` if none is given.
     let subcommand = call.path.last?.name
     if subcommand == "refresh" {
       for repair in try call.restoreKeyFiles() { call.console.complain("keytree: \(repair.line)") }

@@ -24,8 +24,8 @@ enum JoinHint {
     }
     guard !keys.usable.isEmpty else {
       return
-        "`gpg --quick-generate-key \"NAME <MAIL>\"` generates a key, and `gpg --armor --export MAIL` prints its "
-        + "public part for an admin; or import the secret key from your other machine"
+        "\(ErrorReport.newKeyHint). `gpg --armor --export MAIL` prints its public part for an admin. Or import the "
+        + "secret key from your other machine"
     }
     let commands = keys.usable.prefix(shownKeys).map { key in
       "`gpg --armor --export \(mail(of: key, among: keys) ?? key.fingerprint.text)`"

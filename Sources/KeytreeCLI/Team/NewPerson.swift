@@ -112,7 +112,7 @@ extension TeamPeople {
     let expiry =
       found.key.lastDay.map { "\($0 <= now ? "expired" : "expires") \($0.day)" } ?? "does not expire"
     list.add("validity", "\(description(of: found.validity)), \(expiry)")
-    return list.lines
+    return list.lines()
   }
 
   private func description(of validity: KeyValidity) -> String {

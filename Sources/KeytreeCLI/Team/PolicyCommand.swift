@@ -22,8 +22,9 @@ enum PolicyCommand: Command {
         + "additional files may be in the history. `keytree group` changes people and groups.",
       "`sync`, `clone` and `verify` refuse every other file in a push, because other programs could act on it. "
         + "Executable files, links and nested repositories are refused under any name.",
+      "Without a subcommand, it shows the policy.",
     ],
-    subcommands: [show, allow, disallow],
+    subcommands: [show, allow, disallow], impliedSubcommand: show.name,
     examples: [
       Example(
         "keytree policy allow README.md .github/workflows/verify.yml", "every machine accepts these files"),
@@ -72,7 +73,7 @@ enum PolicyCommand: Command {
     list.add("keyring", policy.keyring.hex)
     list.add("generation", String(policy.generation))
     policy.addFacts(to: &list, me: keyring.ownFingerprint)
-    for line in list.lines { call.console.print(line) }
+    call.console.print(list)
   }
 
   private static func allow(_ names: [String], _ keyring: Keyring, _ call: CommandCall) throws {

@@ -140,9 +140,9 @@ enum SyncCommand: Command {
         call.console.complain(
           "keytree: warning: "
             + (item.lacksReaders
-              ? "not every member of its group can read \(item.record.reference.text)"
+              ? "not every member of its group can read \(call.name(of: item.record))"
                 + (item.hasOtherReaders ? ", and a person who is not a member can" : "")
-              : "a person who is not a member of its group can read \(item.record.reference.text)"))
+              : "a person who is not a member of its group can read \(call.name(of: item.record))"))
       }
       if !waiting.isEmpty {
         call.console.complain(

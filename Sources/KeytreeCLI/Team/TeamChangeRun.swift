@@ -60,7 +60,7 @@ struct TeamChangeRun {
     call.console.complain(
       "\(reason). \(items.count == 1 ? "1 item was" : "\(items.count) items were") last signed with it; your signature "
         + "replaces it. Check them:")
-    for record in items.prefix(Self.shownItems) { call.console.complain("  " + record.reference.text) }
+    for record in items.prefix(Self.shownItems) { call.console.complain("  " + call.name(of: record)) }
     if items.count > Self.shownItems { call.console.complain("  and \(items.count - Self.shownItems) more") }
   }
 
@@ -82,7 +82,7 @@ struct TeamChangeRun {
           ? "This secret has to be changed, because a former reader may have kept it:"
           : "These \(open.count) secrets have to be changed, because former readers may have kept them:")
       for entry in open.prefix(Self.shownSecrets) {
-        call.console.say("  " + entry.record.reference.text)
+        call.console.say("  " + call.name(of: entry.record))
       }
       rotations.reportGaps(call.console)
       call.console.say("hint: `keytree rotate status` lists them all; `keytree rotate next` changes one.")

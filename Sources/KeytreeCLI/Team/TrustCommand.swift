@@ -47,7 +47,12 @@ enum TrustCommand: Command {
       throw error
     }
     defer { call.explain(trust.engineStatistics) }
-    let code = try decide(trust, at: path, expected: expected, call)
+    let code: ExitCode
+    do {
+      code = try decide(trust, at: path, expected: expected, call)
+    } catch TerminalError.promptImpossible {
+      throw unasked
+    }
     if let fetched { try reception.mergeAccepted(fetched) }
     if trust.standing == .first { try rebuildIndex(at: path, call) }
     if try PolicyMerge.signPastDropped(call) {
@@ -99,6 +104,14 @@ enum TrustCommand: Command {
     if trust.isOnBranch(of: past) { return past }
     // The checked-out branch also has the policies that only this machine has made.
     return try PolicyHistoryReader(in: repository).steps(branch: try repository.git.commit("HEAD"))
+  }
+
+  /// The error if nobody can be asked whether to accept the policy.
+  private static var unasked: CommandError {
+    .other(
+      .cancelled, message: "nothing was accepted: keytree cannot ask without a terminal",
+      hint: "compare the fingerprint of the admin who has signed the policy with one that you know; then "
+        + "`keytree trust --fingerprint FPR` accepts it")
   }
 
   /// Throws an error if the policy to accept is not the newest one of its history. Warns if two sides of the history
@@ -219,7 +232,7 @@ enum TrustCommand: Command {
     for person in trust.changedKeys {
       list.add("key file", "\(person.text)  \(trust.policy.name(of: person)), CHANGED since it was accepted")
     }
-    for line in list.lines { console.print(line) }
+    console.print(list)
     if !trust.changedKeys.isEmpty {
       console.say(
         "hint: an older key file may lack a revocation; `gpg --show-keys FILE` shows the files in `keys/`.")

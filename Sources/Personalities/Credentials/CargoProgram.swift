@@ -22,7 +22,8 @@ package struct CargoProgram {
       call.console.complain(
         "keytree: cargo-credential-keytree must be started by cargo, with `--cargo-plugin`")
       call.console.complain(
-        "hint: set `credential-provider = \"cargo-credential-keytree\"` in `~/.cargo/config.toml`")
+        "hint: set `global-credential-providers = [\"cargo-credential-keytree\"]` in the section `[registry]` of "
+          + "`~/.cargo/config.toml`")
       return 2
     }
     return CredentialProgram.run(call.console) {

@@ -73,6 +73,13 @@ package final class Console {
     write("\(line)\n")
   }
 
+  /// Adds a list of facts to the data, wrapped between words on a terminal.
+  ///
+  /// - Parameter indent: the indentation of the lines.
+  package func print(_ facts: FactList, indent: Int = 0) {
+    for line in facts.lines(width: output.columns, indent: indent) { print(line) }
+  }
+
   /// Adds the lines of a table to the data.
   package func write(_ table: Table) {
     for line in table.lines {
@@ -121,9 +128,21 @@ package final class Console {
     if !isQuiet { complain(line) }
   }
 
-  /// Writes one line about a problem, even if the console is quiet. The line is escaped for output.
+  /// Writes one line about a problem, even if the console is quiet. The line is escaped for output, and wrapped between
+  /// words on a terminal.
   package func complain(_ line: String) {
-    writeDiagnostics("\(line)\n")
+    writeDiagnostics(wrapped("\(line)") + "\n")
+  }
+
+  /// Writes a list of facts to standard error, wrapped between words on a terminal.
+  package func complain(_ facts: FactList) {
+    for line in facts.lines(width: talk.columns) { complain(line) }
+  }
+
+  /// Returns escaped text that is wrapped to the width of the terminal with the diagnostics.
+  private func wrapped(_ text: TerminalText) -> TerminalText {
+    guard let columns = talk.columns else { return text }
+    return TerminalText(composed: DisplayWidth.wrap(text.text, to: columns).joined(separator: "\n"))
   }
 
   /// Writes text to standard error unchanged, for example a line that is redrawn.
@@ -150,7 +169,7 @@ package final class Console {
   /// - Throws: `promptImpossible` without a terminal or if questions are refused; `interrupted`.
   package func confirm(_ question: String, unless interruption: Int32? = nil) throws -> Bool {
     try requirePerson(for: question)
-    writeDiagnostics("\(question)? [y/N] ")
+    writeDiagnostics(wrapped("\(question)? [y/N]") + " ")
     do {
       let answer = try input.readLine(unless: interruption).lowercased()
       return answer == "y" || answer == "yes"
@@ -188,7 +207,7 @@ package final class Console {
   /// - Throws: `promptImpossible` without a terminal or if questions are refused; `inputFailed`.
   package func ask(_ question: String) throws -> String? {
     try requirePerson(for: question)
-    writeDiagnostics("\(question): ")
+    writeDiagnostics(wrapped("\(question):") + " ")
     do {
       let answer = try input.readLine(unless: nil)
       guard let first = answer.firstIndex(where: { !$0.isWhitespace }),

@@ -46,6 +46,35 @@ package enum DisplayWidth {
     return start + String(end.reversed())
   }
 
+  /// Returns the lines of a text that is wrapped between words. A word that is too long has a line of its own.
+  ///
+  /// - Parameters:
+  ///   - text: a text of one line, without control characters.
+  ///   - limit: the available columns.
+  ///   - indent: the indentation of all lines but the first; nil for that of the first.
+  package static func wrap(_ text: String, to limit: Int, indent: Int? = nil) -> [String] {
+    guard of(text) > limit else { return [text] }
+    let blanks = text.prefix { $0 == " " }
+    let margin = String(repeating: " ", count: min(indent ?? blanks.count, limit / 2))
+    var lines: [String] = []
+    var line = String(blanks)
+    // The blanks before the next word, which are dropped where a line ends.
+    var gap = ""
+    for word in text.dropFirst(blanks.count).split(separator: " ", omittingEmptySubsequences: false) {
+      guard !word.isEmpty else {
+        gap += " "
+        continue
+      }
+      if !gap.isEmpty, of(line) + gap.utf8.count + of(String(word)) > limit {
+        lines.append(line)
+        (line, gap) = (margin, "")
+      }
+      line += gap + word
+      gap = " "
+    }
+    return lines + [line]
+  }
+
   private static func columns(_ character: Character) -> Int {
     var widest = 0
     for scalar in character.unicodeScalars {

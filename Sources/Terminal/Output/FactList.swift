@@ -13,14 +13,20 @@ package struct FactList {
     rows.append((Escaping.terminal.show(name), Escaping.terminal.show(text)))
   }
 
-  /// The lines, aligned.
-  package var lines: [String] {
+  /// Returns the lines, aligned.
+  ///
+  /// - Parameters:
+  ///   - limit: the columns to which facts are wrapped between words; nil for one line each.
+  ///   - indent: the indentation of all lines.
+  package func lines(width limit: Int? = nil, indent: Int = 0) -> [String] {
+    let margin = String(repeating: " ", count: indent)
     let width = rows.map { DisplayWidth.of($0.name) }.max() ?? 0
     var above: String?
-    return rows.map { row in
+    return rows.flatMap { row in
       let name = row.name == above ? "" : row.name
       above = row.name
-      return name + String(repeating: " ", count: width - DisplayWidth.of(name) + 2) + row.text
+      let line = margin + name + String(repeating: " ", count: width - DisplayWidth.of(name) + 2) + row.text
+      return limit.map { DisplayWidth.wrap(line, to: $0, indent: indent + width + 2) } ?? [line]
     }
   }
 }

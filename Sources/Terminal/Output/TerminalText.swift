@@ -11,6 +11,11 @@ package struct TerminalText: Equatable, Sendable, ExpressibleByStringInterpolati
   /// Creates text that the program composed from its own text and from escaped text, such as a help page.
   package init(composed text: String) { self.text = text }
 
+  /// Returns a text followed by another one.
+  package static func + (left: TerminalText, right: TerminalText) -> TerminalText {
+    TerminalText(composed: left.text + right.text)
+  }
+
   package init(stringInterpolation: Interpolation) { text = stringInterpolation.text }
 
   /// Collects the parts of an interpolated literal.

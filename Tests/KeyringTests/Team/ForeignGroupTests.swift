@@ -105,12 +105,12 @@ import Testing
     _ = try alice.keepAsConflictCopy(copy, secret: SecretBytes(text: "copy"))
     let found = try #require(try alice.conflictCopies().first)
     #expect(throws: KeyringError.team(.notInGroup("ops", found.record.reference))) {
-      try store.open(as: bob).resolve(found, keeping: .ours)
+      try store.open(as: bob).resolve(found, keeping: .item)
     }
     try store.changePolicy { $0.people[bob]?.role = .admin }
     let admin = try store.open(as: bob)
-    #expect(throws: KeyringError.self) { try admin.resolve(found, keeping: .theirs, asAdmin: true) }
-    #expect(try admin.resolve(found, keeping: .ours, asAdmin: true) == [moved])
+    #expect(throws: KeyringError.self) { try admin.resolve(found, keeping: .copy, asAdmin: true) }
+    #expect(try admin.resolve(found, keeping: .item, asAdmin: true) == [moved])
   }
 
   @Test func `a deleted item of a group is brought back by its members`() throws {

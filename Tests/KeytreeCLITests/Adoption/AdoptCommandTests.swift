@@ -86,7 +86,7 @@ import Testing
     #expect(result.code == .done, "\(result.diagnosticsText)")
     #expect(
       result.diagnosticsText.contains(
-        "Adopted \"\(Self.file)\" as keytree://internet-password/github.com/alice.")
+        "Adopted \"\(Self.file)\" as github.com/alice.")
     )
     #expect(secret("github.com/alice") == "secret")
     #expect(secret("github.com/alice", "--field", "note").hasPrefix("more\n"))
@@ -498,7 +498,7 @@ import Testing
     #expect(world.run("verify", "--strict").code == .failedChecks)
     let result = world.run("adopt", input: Array("y\n".utf8), isTerminal: true)
     #expect(result.code == .done, "\(result.diagnosticsText)")
-    #expect(result.diagnosticsText.contains("committed by \"Pixel <p@example.org>\", not verified"))
+    #expect(result.diagnosticsText.unwrapped.contains("committed by \"Pixel <p@example.org>\", not verified"))
     #expect(world.run("get", "github.com/alice").text == "secret")
     #expect(try git("status", "--porcelain") == "")
     #expect(world.run("verify").code == .done && world.run("check", "--decrypt").code == .done)
@@ -550,10 +550,11 @@ import Testing
     let refused = world.run("adopt", "a.example/me", "--yes")
     #expect(refused.code == .alreadyExists, "\(refused.diagnosticsText)")
     #expect(
-      refused.diagnosticsText.contains("a.example/me/note exists already"), "\(refused.diagnosticsText)")
+      refused.diagnosticsText.contains("a.example/me --field note exists already"),
+      "\(refused.diagnosticsText)")
     let declined = world.run("adopt", input: Array("y\nn\n".utf8), isTerminal: true)
     #expect(declined.code == .cancelled, "\(declined.diagnosticsText)")
-    #expect(declined.diagnosticsText.contains("Replace keytree://internet-password/a.example/me/note? [y/N]"))
+    #expect(declined.diagnosticsText.contains("Replace a.example/me --field note? [y/N]"))
     #expect(world.run("get", "a.example/me", "--field", "note").text == "hint: blue\n")
     #expect(world.run("adopt", input: Array("y\ny\n".utf8), isTerminal: true).code == .done)
     #expect(world.run("get", "a.example/me").text == "newer")

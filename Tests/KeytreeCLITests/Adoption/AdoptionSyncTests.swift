@@ -68,7 +68,7 @@ import Testing
         """, "\(sync.talk)")
     #expect(try team.succeed(.alice, "get", "a.example/me").text == "one")
     let list = team.run(.alice, ["adopt"])
-    #expect(list.text.hasPrefix("\"\(second)\": a change of keytree://internet-password/a.example/me on 20"))
+    #expect(list.text.hasPrefix("\"\(second)\": a change of a.example/me on 20"))
     #expect(
       list.text.hasSuffix("committed by \"Phone <phone@keytree.example>\", not verified\n"), "\(list.text)")
     let adopted = team.run(.alice, ["adopt", second, "--yes"])

@@ -15,6 +15,7 @@ struct ItemCompletionTests {
     for name in ["github.com/alice", "github.com/bob", "generic:mailer/bot"] {
       #expect(world.run("add", name, input: [1]).code == .done)
     }
+    #expect(world.run("group", "create", "ops").code == .done)
     let programs = world.scratch.path + "/bin"
     try FileManager.default.createDirectory(atPath: programs, withIntermediateDirectories: true)
     try FileManager.default.createSymbolicLink(
@@ -51,10 +52,14 @@ struct ItemCompletionTests {
       source <(keytree completions bash)
       try() { COMP_LINE=$1 COMP_POINT=${#1}; _keytree keytree "$2"; printf '%s\\n' "${COMPREPLY[@]}"; }
       try 'keytree get git' git; try 'keytree tru' tru; try 'keytree import c' c
-      try 'keytree import --group=x c' c; try 'keytree resolve --keep=t' t
+      try 'keytree import --group=x c' c; try 'keytree resolve --keep=c' c
+      try 'keytree add x -g o' o; try 'keytree group show ' ''
       """
     let offered = try run("bash", ["--norc", "-c", script], environment)
-    #expect(offered == ["github.com/alice", "github.com/bob", "trust", "csv", "csv", "theirs"])
+    #expect(
+      offered == [
+        "github.com/alice", "github.com/bob", "trust", "csv", "csv", "copy", "ops", "default", "ops",
+      ])
   }
 
   /// Names that a shell could misinterpret, in the form that `find` shows.
@@ -187,10 +192,13 @@ struct ItemCompletionTests {
       keytree completions fish | source
       complete -C 'keytree get git'
       complete -C 'keytree tru'
+      complete -C 'keytree group show o'
+      complete -C 'keytree find --group d'
       """
     let offered = try run("fish", ["--no-config", "-c", script], environment)
     #expect(
-      offered.map { String($0.prefix { $0 != "\t" }) } == ["github.com/alice", "github.com/bob", "trust"])
+      offered.map { String($0.prefix { $0 != "\t" }) }
+        == ["github.com/alice", "github.com/bob", "trust", "ops", "default"])
   }
 
   @Test("completion works in zsh", .enabled(if: isInstalled("zsh"), "zsh is not installed"))
@@ -221,6 +229,8 @@ struct ItemCompletionTests {
       print -r -- "$text"
       talk $'\\x15keytree otp my\\t' 'my*host'
       print -r -- "$text"
+      talk $'\\x15keytree group show o\\t' 'show ops'
+      print -r -- "$text"
       zpty -d z
       """
     let offered = try run(
@@ -230,5 +240,6 @@ struct ItemCompletionTests {
     #expect(offered.contains("localhost:8080/alice"), "\(offered)")
     #expect(offered.contains("otp add"), "\(offered)")
     #expect(offered.contains("my\\ host/a\\ b"), "\(offered)")
+    #expect(offered.contains("group show ops"), "\(offered)")
   }
 }

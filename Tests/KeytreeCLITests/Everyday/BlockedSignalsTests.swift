@@ -18,7 +18,7 @@ struct BlockedSignalsTests {
     let world = try Self.world()
     let unchanged = try edit(in: world, editor: "true", blocked: blocked)
     #expect(unchanged.code == 0, "\(unchanged.text)")
-    #expect(unchanged.text.contains("Nothing was changed in keytree://"), "\(unchanged.text)")
+    #expect(unchanged.text.contains("Nothing was changed in "), "\(unchanged.text)")
     let script = try Self.script("\(Self.change)", in: world)
     let changed = try edit(in: world, editor: script, blocked: blocked)
     #expect(changed.code == 0, "\(changed.text)")
@@ -75,7 +75,7 @@ struct BlockedSignalsTests {
     var variables = world.variables
     variables["EDITOR"] = try Self.script("\(Self.change); exit 3", in: world)
     let edit = try PseudoTerminal(["edit", "notes.example/x"], variables: variables, blocked: Self.all)
-    try edit.wait(for: "exited with status 3. Edit again? [y/N] ")
+    try edit.wait(for: "again? [y/N] ")
     #expect(Self.left(in: world).count == 1)
     edit.type("\u{3}")
     let (text, code) = edit.finish()

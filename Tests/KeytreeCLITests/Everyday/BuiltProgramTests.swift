@@ -13,13 +13,13 @@ struct BuiltProgramTests {
   func prompts() throws {
     let world = try CommandFixture()
     let add = try PseudoTerminal(["add", "pty.example/x"], variables: world.variables)
-    try add.wait(for: "Secret for internet-password/pty.example/x: ")
+    try add.wait(for: "Secret for pty.example/x: ")
     add.type("tops3cret\n")
     try add.wait(for: "Retype the secret: ")
     add.type("tops3cret\n")
     let (said, code) = add.finish()
     #expect(code == 0)
-    #expect(said == "\r\nAdded keytree://internet-password/pty.example/x.\r\n", "nothing typed is echoed")
+    #expect(said == "\r\nAdded pty.example/x.\r\n", "nothing typed is echoed")
     let get = try PseudoTerminal(["get", "pty.example"], variables: world.variables)
     #expect(get.finish() == ("tops3cret\r\n", 0))
     let list = try PseudoTerminal(["ls"], variables: world.variables).finish()
@@ -32,7 +32,7 @@ struct BuiltProgramTests {
     let before = StoreDigest(of: world.store)
     for (keys, ending) in [("\u{3}", -SIGINT), ("\u{4}", 3)] {
       let add = try PseudoTerminal(["add", "pty.example/x"], variables: world.variables)
-      try add.wait(for: "Secret for internet-password/pty.example/x: ")
+      try add.wait(for: "Secret for pty.example/x: ")
       add.type(keys)
       #expect(add.finish().code == ending)
     }
@@ -53,7 +53,7 @@ struct BuiltProgramTests {
     var variables = world.variables
     variables["EDITOR"] = editor
     let edit = try PseudoTerminal(["edit", "notes.example/x"], variables: variables)
-    try edit.wait(for: "Changed the secret of keytree://internet-password/notes.example/x.")
+    try edit.wait(for: "Changed the secret of notes.example/x.")
     #expect(edit.finish().code == 0)
     #expect(world.run("get", "notes.example").text == "new")
     let lines = try String(contentsOfFile: seen, encoding: .utf8).split(separator: "\n")

@@ -139,3 +139,8 @@ final class BytesInput: ConsoleInput {
     return Array(line)
   }
 }
+
+extension String {
+  /// The text with one blank between two words, however it is wrapped to a terminal.
+  var unwrapped: String { split(whereSeparator: \.isWhitespace).joined(separator: " ") }
+}

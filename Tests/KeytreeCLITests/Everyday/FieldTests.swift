@@ -85,7 +85,7 @@ struct FieldTests {
     #expect(world.run("rm", "github.com/alice", "--field", "otp").code == .done)
     #expect(world.run("find", "--json").text.contains(#""fields":["note"]"#))
     #expect(world.run("get", "github.com/alice").text == "password")
-    #expect(world.run("otp", "github.com/alice").code == .failure)
+    #expect(world.run("otp", "github.com/alice").code == .notFound)
   }
 
   @Test("the fields of a local login are local")

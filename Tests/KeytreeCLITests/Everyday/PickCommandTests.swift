@@ -40,7 +40,7 @@ struct PickCommandTests {
     )
     let one = world.run("pick", "bob", "--print", isTerminal: true)
     #expect(one.text == "two\n")
-    #expect(one.diagnosticsText.contains("Only keytree://internet-password/github.com/bob matches."))
+    #expect(one.diagnosticsText.contains("Only github.com/bob matches."))
     #expect(world.run("pick", "github.com/bob", "--print", isTerminal: true).text == "two\n")
     for words in [["pick"], ["pick", "bob"]] {
       let script = world.run(words.map { Word($0) } + ["--print"])
@@ -91,7 +91,7 @@ struct PickCommandTests {
     #expect(
       world.run("add", "internet:evil", "-a", "x\ngithub.com/bob", input: Array("evil".utf8)).code == .done)
     #expect(world.run("add", "generic:github.com/bob", input: Array("generic".utf8)).code == .done)
-    for (pattern, secret) in [("^github.com/bob$", "two"), ("^generic-password:github.com/bob$", "generic")] {
+    for (pattern, secret) in [("^internet:github.com/bob$", "two"), ("^generic:github.com/bob$", "generic")] {
       #expect(world.run(["pick", "--print"], more: try picker("grep '\(pattern)'")).text == secret)
     }
     #expect(world.run("add", "github.com/bob", "-r", "ftp", input: Array("ftp".utf8)).code == .done)

@@ -36,9 +36,9 @@ struct TerminalBytesTests {
     func word(_ before: String = "", _ after: String = "") -> Word {
       Word(Array(before.utf8) + value + Array(after.utf8))
     }
-    func run(_ code: ExitCode, _ words: [Word]) {
+    func run(_ code: ExitCode, _ words: [Word], input: String = "s\ns\n") {
       let result = world.run(
-        words, input: Array("s\ns\n".utf8), isTerminal: true, more: ["NO_COLOR": "1"])
+        words, input: Array(input.utf8), isTerminal: true, more: ["NO_COLOR": "1"])
       let line = words.map(\.approximateText).joined(separator: " ")
       #expect(result.code == code, "\(line): \(result.diagnosticsText)")
       Self.expectHarmless(result.output, line)
@@ -80,9 +80,10 @@ struct TerminalBytesTests {
     run(.done, ["cp", name, "copy.example", "-d", word()])
     run(.done, ["mv", name, "plain.example/y", "-d", word(), "--json"])
     run(.notFound, ["mv", word("no", "match"), "x"])
-    run(.done, ["rm", "copy.example", "plain.example"])
-    run(.done, ["rm", "-P", "1", "-a", word(), "--json"])
-    run(.done, ["rm", "-a", word()])
+    // The store has no history, so `rm` asks.
+    run(.done, ["rm", "copy.example", "plain.example"], input: "y\n")
+    run(.done, ["rm", "-P", "1", "-a", word(), "--json"], input: "y\n")
+    run(.done, ["rm", "-a", word()], input: "y\n")
   }
 
   private static func expectHarmless(_ bytes: [UInt8], _ line: String) {

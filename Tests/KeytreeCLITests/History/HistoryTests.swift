@@ -48,7 +48,7 @@ struct HistoryTests {
     try Data().write(to: lock)
     let added = world.run("add", "a.example/alice", input: [1])
     #expect(added.code == .gitFailed)
-    #expect(added.diagnosticsText.contains("Added keytree://internet-password/a.example/alice"))
+    #expect(added.diagnosticsText.contains("Added a.example/alice"))
     #expect(
       added.diagnosticsText.contains("keytree: stored, but not committed: another git process is running"))
     #expect(world.run("get", "a.example/alice").output == [1])

@@ -73,7 +73,7 @@ struct GitCredentialCommandTests {
     _ = world.run("add", "git.example.org/alice", input: Array("a\nhost=evil".utf8))
     let result = world.run(as: .gitCredential, ["get"], input: Self.host)
     #expect(result.output.isEmpty && result.status == 1)
-    #expect(result.talk.contains("cannot return keytree://internet-password/git.example.org/alice"))
+    #expect(result.talk.contains("cannot return git.example.org/alice"))
   }
 }
 

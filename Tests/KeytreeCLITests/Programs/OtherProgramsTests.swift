@@ -81,7 +81,11 @@ struct OtherProgramsTests {
     #expect(lines[5] == #"{"Err":{"kind":"operation-not-supported"}}"#)
     #expect(lines[6] == #"{"Ok":{"kind":"logout"}}"#)
     #expect(lines[7...] == [#"{"Err":{"kind":"not-found"}}"#, #"{"Err":{"kind":"not-found"}}"#])
-    #expect(world.run(as: .cargoCredential, []).status == 2)
+    let alone = world.run(as: .cargoCredential, [])
+    #expect(alone.status == 2)
+    #expect(
+      alone.talk.contains(
+        "`global-credential-providers = [\"cargo-credential-keytree\"]` in the section `[registry]`"))
   }
 
   @Test("the program answers like Python's keyring")

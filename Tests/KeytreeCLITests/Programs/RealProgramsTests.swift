@@ -211,7 +211,7 @@ import Testing
     }
     let missing = try home.run([python, "-c", program, "missing"])
     #expect(
-      missing.status != 0 && missing.text == "" && missing.errors.contains("no item matches"),
+      missing.status != 0 && missing.text == "" && missing.errors.contains("no item is named"),
       "\(missing.errors)")
   }
 
@@ -227,7 +227,7 @@ import Testing
     #expect(server.logins == ["curl:se'sa$me\\"])
     try home.program.succeed(["rm", "127.0.0.1/curl"])
     let missing = try home.run(["sh", "-c", script])
-    #expect(missing.status != 0 && missing.text == "" && missing.errors.contains("no item matches"))
+    #expect(missing.status != 0 && missing.text == "" && missing.errors.contains("no item is named"))
     #expect(server.logins.count == 1)
   }
 }

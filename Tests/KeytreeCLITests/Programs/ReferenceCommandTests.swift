@@ -24,7 +24,7 @@ struct ReferenceCommandTests {
     for word in ["generic:app/db", "app/db"] { #expect(world.run("read", .init(word)).output == secret) }
     let similar = world.run("read", "app db")
     #expect(similar.code == .notFound && similar.output.isEmpty)
-    #expect(similar.diagnosticsText.contains("  generic-password:app/db\n"))
+    #expect(similar.diagnosticsText.contains("  app/db\n"))
     #expect(world.run("read", "app").code == .ambiguous)
     for word in ["", "keytree://", "\(reference)/"] {
       let result = world.run(["read", .init(word)])

@@ -55,7 +55,7 @@ struct GroupCommandTests {
     #expect(try team.succeed(.alice, "get", "a.example/me").text == "one")
     let list = team.run(.alice, ["adopt"])
     #expect(
-      list.code == .failedChecks && list.text.contains("a change of keytree://internet-password/a.example/me")
+      list.code == .failedChecks && list.text.contains("a change of a.example/me")
     )
     try team.succeed(.alice, "verify")
   }
@@ -111,7 +111,7 @@ struct GroupCommandTests {
     let sync = try team.succeed(.alice, "sync")
     #expect(!sync.talk.contains("Re-encrypted"), "\(sync.talk)")
     #expect(
-      sync.talk.contains("not every member of its group can read keytree://internet-password/old.example/me"),
+      sync.talk.contains("not every member of its group can read old.example/me"),
       "\(sync.talk)")
     try team.succeed(.bob, "sync")
     let file = "\(store)/items/internet-password/old.example/me.gpg"
@@ -131,7 +131,7 @@ struct GroupCommandTests {
     try team.succeed(.bob, "sync")
     let sync = try team.succeed(.alice, "sync")
     #expect(
-      sync.talk.contains("can read keytree://internet-password/a.example/me")
+      sync.talk.contains("can read a.example/me")
         && sync.talk.contains(", and a person who is not a member can"), "\(sync.talk)")
     try team.succeed(.alice, "group", "reseal")
     #expect(try team.succeed(.alice, "who", "a.example/me").lines.count == 2)
@@ -140,7 +140,6 @@ struct GroupCommandTests {
   static let bob = GnuPGKey.bob.fingerprint.text
 
   static let refused: [([String], ExitCode, String)] = [
-    (["group"], .usage, "a command is missing: one of"),
     (["group", "show", "nobody"], .failure, "no group \"nobody\""),
     (["group", "create", "o/ps"], .usage, "a group name"),
     (["group", "create", "default"], .alreadyExists, "it already exists"),
@@ -163,7 +162,7 @@ struct GroupCommandTests {
     for (words, code, text) in Self.refused {
       let answer = team.run(.alice, words)
       #expect(answer.code == code && answer.talk.contains(text), "\(words): \(answer.code) \(answer.talk)")
-      #expect(words == ["group"] || answer.talk.contains("hint: "), "\(words)")
+      #expect(answer.talk.contains("hint: "), "\(words)")
     }
     let folder = try team.keyFile(.bob)
     try Data(GnuPGKey.bob.secretKey).write(to: URL(fileURLWithPath: folder))

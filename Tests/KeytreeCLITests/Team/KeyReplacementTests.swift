@@ -172,7 +172,7 @@ import Testing
     ]
     let result = team.run(.alice, words)
     #expect(result.code == .done, "\(result.talk)")
-    let list = "1 item was last signed with it; your signature replaces it. Check them:\n  keytree://"
+    let list = "1 item was last signed with it; your signature replaces it. Check them:\n  "
     #expect(result.talk.contains("The old key is compromised. \(list)"), "\(result.talk)")
   }
 

@@ -105,6 +105,21 @@ import Testing
     #expect(fixture.run("get", name, "-g", "ops").text == "theirs")
   }
 
+  @Test func `a label takes over neither the name of an item nor the label of another one`() {
+    #expect(fixture.run("add", "work/jira", "-l", "Jira", input: Array("mine".utf8)).code == .done)
+    #expect(fixture.run("get", "jira").text == "mine")
+    let planted = ["evil/x", "-l", "work/jira", "-g", "ops"] as [Word]
+    #expect(fixture.run(["add"] + planted, input: Array("theirs".utf8)).code == .done)
+    #expect(fixture.run("get", "work/jira").text == "mine", "a name goes before a label")
+    #expect(
+      fixture.run("add", "evil/y", "-l", "JIRA", "-g", "ops", input: Array("theirs".utf8)).code == .done)
+    for words in [["get", "jira"], ["set", "jira", "-j", "x"], ["rm", "jira"]] as [[Word]] {
+      let result = fixture.run(words)
+      #expect(result.code == .notFound && result.text == "", "\(words): \(result.diagnosticsText)")
+    }
+    #expect(fixture.run("get", "jira", "-g", "default").text == "mine")
+  }
+
   @Test func `a field is stored in the group of its login`() {
     #expect(fixture.run("add", "prod.example/root", "--field", "pin", input: Array("1".utf8)).code == .done)
     #expect(fixture.run("get", "prod.example/root", "--field", "pin", "-g", "ops").text == "1")

@@ -157,7 +157,7 @@ struct RotateStatusTests {
       (
         ["a.example", "--reason", String(repeating: "x", count: 1025)], .usage, "a reason has 1 to 1024 bytes"
       ),
-      (["nowhere.example", "--reason", "x"], .notFound, "no item matches nowhere.example"),
+      (["nowhere.example", "--reason", "x"], .notFound, "no item is named nowhere.example"),
       (["new.example", "--reason", "x"], .notFound, "is not on the rotation list"),
     ] as [([String], ExitCode, String)] {
       let result = world.run(["rotate", "accept"] + words.map { Word($0) })

@@ -179,8 +179,8 @@ struct SimulatedCommand {
       let version = text(at: copy.files[0])
       arguments += " \(copy.record.path.text) \(choice), \(version), \(holder.map(text) ?? "nothing")"
       switch choice {
-      case .ours: intent.old.insert(version)
-      case .theirs: intent.old.formUnion([holder.map(text)].compactMap { $0 })
+      case .item: intent.old.insert(version)
+      case .copy: intent.old.formUnion([holder.map(text)].compactMap { $0 })
       case .both: break
       }
       // This may have put the item at another path, where a later copy of it must not be resolved.

@@ -50,7 +50,7 @@ extension Simulation {
     }
     for copy in try keyring.conflictCopies() where own.contains(copy.record.group) {
       guard try keyring.holder(of: copy) != nil else { continue }
-      try keyring.resolve(copy, keeping: .ours)
+      try keyring.resolve(copy, keeping: .item)
       for file in copy.files { release(file) }
     }
     let unreadable = try keyring.outdatedItems(in: both)
