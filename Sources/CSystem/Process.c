@@ -4,13 +4,17 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -122,11 +126,75 @@ static int has_running_child(void) {
   return 0;
 }
 
+// The dialogs that gpg-agent shows for this process, each the descriptor of a process plus one; 0 is a free place. A
+// descriptor cannot refer to a process that gets the same number later.
+enum { dialog_limit = 8 };
+static atomic_int dialogs[dialog_limit];
+static char *dialog_terminal;
+static struct termios dialog_settings;
+
+static int open_terminal(const char *path) { return open(path, O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC); }
+
+void keytree_dialog_terminal(const char *path) {
+  int terminal = open_terminal(path);
+  if (terminal < 0) return;
+  if (tcgetattr(terminal, &dialog_settings) == 0) dialog_terminal = strdup(path);
+  close(terminal);
+}
+
+void keytree_dialog_add(int process) {
+  for (int i = 0; i < dialog_limit; i++) {
+    int none = 0;
+    if (atomic_compare_exchange_strong(&dialogs[i], &none, process + 1)) return;
+  }
+}
+
+void keytree_dialog_remove(int process) {
+  for (int i = 0; i < dialog_limit; i++) {
+    int expected = process + 1;
+    if (atomic_compare_exchange_strong(&dialogs[i], &expected, 0)) return;
+  }
+}
+
+int keytree_process_signal(int process, int number) {
+  return (int)syscall(SYS_pidfd_send_signal, process, number, NULL, 0);
+}
+
+static void restore_terminal(void) {
+  int terminal = dialog_terminal == NULL ? -1 : open_terminal(dialog_terminal);
+  if (terminal < 0) return;
+  // In the background, the settings belong to the program in the foreground. Input that was typed for the dialog is
+  // discarded, because a shell would run it.
+  if (tcgetpgrp(terminal) == getpgrp()) tcsetattr(terminal, TCSAFLUSH, &dialog_settings);
+  close(terminal);
+}
+
+static int has_ended(int process, int milliseconds) {
+  struct pollfd request = {process, POLLIN, 0};
+  return poll(&request, 1, milliseconds) > 0;
+}
+
+// Calls async-signal-safe functions only.
+void keytree_dialog_end(int process) {
+  int saved = errno;
+  static const int signals[] = {SIGINT, SIGTERM};
+  int was_shown = !has_ended(process, 0);
+  for (int i = 0; was_shown && i < 2; i++) {
+    if (keytree_process_signal(process, signals[i]) != 0 || has_ended(process, 500)) break;
+  }
+  if (was_shown) restore_terminal();
+  errno = saved;
+}
+
 // Calls async-signal-safe functions only.
 static void end_with_children(int number) {
   struct timespec pause = {0, 10 * 1000 * 1000};
   signal_children(SIGTERM);
   signal_children(SIGCONT);
+  for (int i = 0; i < dialog_limit; i++) {
+    int dialog = atomic_load(&dialogs[i]);
+    if (dialog != 0) keytree_dialog_end(dialog - 1);
+  }
   for (int i = 0; i < 50 && has_running_child(); i++) nanosleep(&pause, NULL);
   signal_children(SIGKILL);
   struct sigaction action = {.sa_handler = SIG_DFL};

@@ -1,6 +1,8 @@
+import Foundation
 import KeyringModel
 import OpenPGP
 import Secrets
+import Synchronization
 import TestSupport
 import Testing
 
@@ -68,5 +70,39 @@ import Testing
     let (home, sealed) = try Self.home(pinentry: "/nonexistent/pinentry")
     let engine = Engine(home, people: [.locked], interaction: .pinentry)
     #expect(throws: EngineError.noPromptPossible) { try engine.opened(sealed) }
+  }
+
+  /// Returns the processes with a text in their arguments.
+  private static func processes(with text: String) throws -> [pid_t] {
+    try FileManager.default.contentsOfDirectory(atPath: "/proc").compactMap { pid_t($0) }.filter { number in
+      // A process may end meanwhile.
+      let words = FileManager.default.contents(atPath: "/proc/\(number)/cmdline") ?? Data()
+      return words.range(of: Data(text.utf8)) != nil
+    }
+  }
+
+  /// No program waits for the answer then, and GnuPG 2.2 leaves the dialog open.
+  @Test func `a dialog ends if gpg is killed`() throws {
+    let pinentry = try Pinentry(answering: "", waits: true)
+    let (home, sealed) = try Self.home(pinentry: pinentry.program)
+    let engine = Engine(home, people: [.locked], interaction: .pinentry)
+    let error = Mutex<EngineError?>(nil)
+    let ended = DispatchSemaphore(value: 0)
+    Thread.detachNewThread {
+      do throws(EngineError) {
+        _ = try engine.opened(sealed)
+      } catch let failure {
+        error.withLock { $0 = failure }
+      }
+      ended.signal()
+    }
+    for _ in 0..<3000 where pinentry.count == 0 { usleep(10_000) }
+    #expect(try Self.processes(with: pinentry.program).count == 1)
+    let clients = try Self.processes(with: home.locations.runtimeBase)
+    try #require(clients.count == 1)
+    kill(clients[0], SIGKILL)
+    ended.wait()
+    #expect(error.withLock { $0 } != nil)
+    #expect(try Self.processes(with: pinentry.program) == [])
   }
 }

@@ -107,6 +107,24 @@ void keytree_child_add(pid_t child);
 // Removes a registered child. To be called before its status is taken.
 void keytree_child_remove(pid_t child);
 
+// Remembers the settings of a terminal, which the end of a dialog restores. Does nothing if the path is not that of a
+// terminal. To be called once, before other threads exist.
+void keytree_dialog_terminal(const char *path);
+
+// Registers a passphrase dialog, the descriptor of a process that is not a child, so that keytree_end_with_children ends
+// it, too. The ninth is not registered.
+void keytree_dialog_add(int process);
+
+// Removes a registered dialog. To be called before the descriptor is closed.
+void keytree_dialog_remove(int process);
+
+// Ends a dialog if it is still shown: by SIGINT, and half a second later by SIGTERM. Waits for its end for at most one
+// second, and restores the terminal.
+void keytree_dialog_end(int process);
+
+// pidfd_send_signal(2): sends a signal to the process of a descriptor. Returns -1 with errno on failure.
+int keytree_process_signal(int process, int number);
+
 // pipe2(2): creates a pipe whose ends are not inherited. Returns -1 with errno on failure.
 int keytree_pipe(int ends[2]);
 

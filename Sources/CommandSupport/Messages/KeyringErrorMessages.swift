@@ -205,8 +205,9 @@ extension ErrorReport {
     case .noPromptPossible:
       self.init(
         .cancelled, "\(unlocking): no prompt for its passphrase is possible",
-        hint: "run the command on a terminal without `--no-input` (and with `GPG_TTY=$(tty)`), "
-          + "or unlock the key first")
+        hint:
+          "run the command on a terminal without `--no-input` (and with `GPG_TTY=$(tty)`); a machine without one "
+          + "unlocks the key with `gpg-preset-passphrase`, see the page Servers of the documentation")
     case .restrictedAgent:
       self.init(
         .cancelled, "\(unlocking): the GnuPG agent is reached over its restricted socket",

@@ -156,11 +156,14 @@ private final class StatusLines {
   private(set) var arguments: [String] = []
   /// Ends the dialog that the agent reports.
   var cancellation: Cancellation?
+  /// The dialog that the agent has reported, if it is on this machine.
+  private(set) var dialog: PinentryProcess?
 
   /// Answers the inquiry by which the agent reports that a dialog was started, with nothing.
   static let inquiry: @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<CChar>?) -> gpgme_error_t = {
     if let (lines, arguments) = unsafe StatusLines.arguments(of: "PINENTRY_LAUNCHED", in: $1, $0) {
-      lines.cancellation?.dialogStarted(arguments)
+      lines.dialog = PinentryProcess(launchStatus: arguments)
+      if let dialog = lines.dialog { lines.cancellation?.dialogStarted(dialog) }
     }
     return 0
   }

@@ -36,15 +36,8 @@ package final class Cancellation: Sendable {
   }
 }
 
-// gpg does not end when libgpgme cancels an operation, and the dialog would stay open. So the dialog itself is ended, in
-// the way in which gpg-agent ends it.
+// gpg does not end when libgpgme cancels an operation, and the dialog would stay open. So the dialog itself is ended.
 extension Cancellation {
-  /// Ends a dialog when the call is cancelled, if an agent on this machine has started it.
-  ///
-  /// - Parameter arguments: The arguments of the status `PINENTRY_LAUNCHED` (doc/DETAILS of GnuPG), which start with the
-  ///   process id.
-  func dialogStarted(_ arguments: String) {
-    guard let pinentry = PinentryProcess(launchStatus: arguments) else { return }
-    whenCancelled { pinentry.end() }
-  }
+  /// Ends a dialog when the call is cancelled.
+  func dialogStarted(_ dialog: PinentryProcess) { whenCancelled { dialog.interrupt() } }
 }

@@ -62,8 +62,9 @@ struct Context: ~Copyable, @unchecked Sendable {
   }
 
   deinit {
-    // The dialog no longer exists.
     cancellation?.whenCancelled(nil)
+    // It has ended before the operation, except if gpg was killed.
+    report.dialog?.end()
     unsafe gpgme_release(pointer)
   }
 

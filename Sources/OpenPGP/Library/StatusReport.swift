@@ -24,6 +24,8 @@ final class StatusReport {
   private(set) var systemError: String?
   /// The size of the content that gpg has decrypted, if the message states it and gpg does not convert the content.
   private(set) var contentSize: Int?
+  /// The last dialog that the agent has started for the operation; nil if there was none on this machine.
+  private(set) var dialog: PinentryProcess?
   private var failure: String?
   private var isBinary = false
   private var hasBegunDecrypting = false
@@ -61,7 +63,9 @@ final class StatusReport {
     case "FAILURE": failure = failure ?? "\(keyword) \(arguments)"
     // Other errors are about one recipient or one signature, and the result states what they mean.
     case "ERROR" where arguments.hasPrefix("proc_pkt."): failure = failure ?? "\(keyword) \(arguments)"
-    case "PINENTRY_LAUNCHED": cancellation?.dialogStarted(arguments)
+    case "PINENTRY_LAUNCHED":
+      dialog = PinentryProcess(launchStatus: arguments)
+      if let dialog { cancellation?.dialogStarted(dialog) }
     default: break
     }
   }

@@ -1,3 +1,4 @@
+internal import CSystem
 internal import Glibc
 
 /// The terminal on which GnuPG may ask for a passphrase.
@@ -5,10 +6,11 @@ internal import Glibc
 /// gpg and libgpgme check only standard output, so a pinentry would find no terminal in `keytree get X | cat`. GnuPG's
 /// manual asks users to export `GPG_TTY`; this does it for them, before any thread exists.
 package enum PromptTerminal {
-  /// Sets `GPG_TTY` unless it is already set or there is no terminal.
+  /// Sets `GPG_TTY` unless it is already set or there is no terminal, and remembers the settings of the terminal for the
+  /// case that the user interrupts a dialog.
   package static func announce() {
-    guard unsafe getenv("GPG_TTY") == nil, let name = name() else { return }
-    unsafe setenv("GPG_TTY", name, 1)
+    if unsafe getenv("GPG_TTY") == nil, let name = name() { unsafe setenv("GPG_TTY", name, 1) }
+    if let path = unsafe getenv("GPG_TTY") { unsafe keytree_dialog_terminal(path) }
   }
 
   private static func name() -> String? {

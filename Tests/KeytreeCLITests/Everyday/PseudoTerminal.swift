@@ -119,6 +119,13 @@ final class PseudoTerminal {
     unsafe _ = Glibc.write(master, bytes, bytes.count)
   }
 
+  /// True if the terminal shows what is typed, and passes it on line by line.
+  var isInLineMode: Bool {
+    var settings = termios()
+    guard unsafe tcgetattr(master, &settings) == 0 else { return false }
+    return settings.c_lflag & tcflag_t(ECHO | ICANON) == tcflag_t(ECHO | ICANON)
+  }
+
   /// Sends the program a signal from outside with `kill(2)`.
   func end(by signal: Int32) { kill(process, signal) }
 
