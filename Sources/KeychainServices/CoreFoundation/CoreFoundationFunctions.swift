@@ -1,7 +1,7 @@
 // The CoreFoundation functions that code for Apple's keychain calls. Retain and release are not included: Swift manages
 // memory itself, and Apple does not let Swift code call them either.
 
-public import Foundation
+internal import Foundation
 
 /// A class of this module with its own type ID for ``CFGetTypeID(_:)``.
 protocol CoreFoundationType: AnyObject {
@@ -86,48 +86,10 @@ public func CFEqual(_ first: CFTypeRef?, _ second: CFTypeRef?) -> Bool {
   return first.isEqual(second)
 }
 
-/// The domain of an error, such as ``kCFErrorDomainOSStatus``.
-public typealias CFErrorDomain = CFString
-
-// swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
-/// The domain of errors whose code is an ``OSStatus``; Foundation's `NSOSStatusErrorDomain`.
-@safe public nonisolated(unsafe) let kCFErrorDomainOSStatus: CFErrorDomain! =
-  NSOSStatusErrorDomain as CFString
-// swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
-/// The domain of errors whose code is an `errno`; Foundation's `NSPOSIXErrorDomain`.
-@safe public nonisolated(unsafe) let kCFErrorDomainPOSIX: CFErrorDomain! = NSPOSIXErrorDomain as CFString
-
-/// Returns the code of an error.
+/// Returns the current time.
 ///
-/// - Parameter error: The error. Apple's function traps for nil, this one does not.
-/// - Returns: Its code, an ``OSStatus`` if the domain is ``kCFErrorDomainOSStatus``; zero for nil.
-public func CFErrorGetCode(_ error: CFError?) -> CFIndex {
-  error?.code ?? 0
-}
+/// - Returns: The seconds since 1 January 2001, 00:00 UTC. The clock can be set, so a later call can return less.
+public func CFAbsoluteTimeGetCurrent() -> CFAbsoluteTime { Date.timeIntervalSinceReferenceDate }
 
-// swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
-/// Returns the domain of an error.
-///
-/// - Parameter error: The error. Apple's function traps for nil, this one does not.
-/// - Returns: Its domain, nil for nil.
-public func CFErrorGetDomain(_ error: CFError?) -> CFErrorDomain! {
-  error.map { $0.domain as CFErrorDomain }
-}
-
-// swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
-/// Returns the details of an error.
-///
-/// - Parameter error: The error. Apple's function traps for nil, this one does not.
-/// - Returns: Its details by their keys, empty if it has none; nil for nil.
-public func CFErrorCopyUserInfo(_ error: CFError?) -> CFDictionary! {
-  error.map { NSDictionary(dictionary: $0.userInfo) }
-}
-
-// swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
-/// Returns the description of an error for the user.
-///
-/// - Parameter error: The error. Apple's function traps for nil, this one does not.
-/// - Returns: Its description, nil for nil.
-public func CFErrorCopyDescription(_ error: CFError?) -> CFString! {
-  error.map { $0.localizedDescription as CFString }
-}
+/// The seconds from 1 January 1970 to 1 January 2001.
+public let kCFAbsoluteTimeIntervalSince1970: CFTimeInterval = Date.timeIntervalBetween1970AndReferenceDate

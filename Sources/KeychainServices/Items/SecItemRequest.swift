@@ -351,16 +351,3 @@ extension ItemClass {
     .genericPassword: "genp", .internetPassword: "inet", .certificate: "cert", .key: "keys",
   ]
 }
-
-extension NSDictionary {
-  /// The keys and values as the original objects. Iterating over a dictionary bridges every value to Swift, and does
-  /// not return for a dictionary that contains itself.
-  ///
-  /// A subclass may return keys without values; their value is null.
-  var unbridgedEntries: [(key: Any, value: Any)] {
-    if type(of: self) == NSDictionary.self || type(of: self) == NSMutableDictionary.self {
-      return Array(zip(allKeys, allValues))
-    }
-    return allKeys.map { ($0, object(forKey: $0) ?? NSNull()) }
-  }
-}
