@@ -1,6 +1,7 @@
 import Foundation
 import KeychainPasswords
 import KeychainServices
+import KeychainTestSupport
 import Testing
 
 @Suite(.serialized)
@@ -16,8 +17,10 @@ struct KeychainErrorTests {
   func status(_ error: KeychainError, _ status: OSStatus) {
     #expect(KeychainError(status: status) == error)
     #expect(error.status == status)
-    #expect(error.description == SecCopyErrorMessageString(status, nil) as String?)
-    #expect((error as any Error).localizedDescription == error.description)
+    KeychainWorld.lock.withLock {
+      #expect(error.description == SecCopyErrorMessageString(status, nil) as String?)
+      #expect((error as any Error).localizedDescription == error.description)
+    }
   }
 
   private static let ownWords: [(KeychainError, OSStatus)] = [

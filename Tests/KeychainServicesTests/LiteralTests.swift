@@ -1,4 +1,5 @@
 import Foundation
+import KeychainTestSupport
 import Security
 import Testing
 
@@ -22,8 +23,16 @@ struct LiteralTests {
     #expect(noErr == errSecSuccess)
   }
 
+  /// Returns the message of a status without the cause of a failed call, which another test may have made.
+  private static func sentence(_ status: OSStatus) -> String {
+    KeychainWorld.lock.withLock {
+      KeychainSettings.current = KeychainSettings.current
+      return SecCopyErrorMessageString(status, nil) as String? ?? ""
+    }
+  }
+
   @Test func `every code has its own message`() {
-    let sentences = StatusTable.rows.map { SecCopyErrorMessageString($0.value, nil) as String? ?? "" }
+    let sentences = StatusTable.rows.map { Self.sentence($0.value) }
     for (row, sentence) in zip(StatusTable.rows, sentences) {
       #expect(sentence.hasSuffix(".") && !sentence.hasPrefix("OSStatus"), "\(row.name): \(sentence)")
     }
@@ -38,7 +47,7 @@ struct LiteralTests {
       try String(contentsOf: folder.appending(path: "SecStatus\(part).swift"), encoding: .utf8)
     }.joined()
     for row in StatusTable.rows {
-      let message = SecCopyErrorMessageString(row.value, nil) as String? ?? ""
+      let message = Self.sentence(row.value)
       let parts = source.components(separatedBy: "\npublic let \(row.name): OSStatus")
       let comment = try #require(parts.first?.components(separatedBy: "\n\n").last)
       let text = comment.components(separatedBy: "\npublic let ").last ?? ""

@@ -24,6 +24,19 @@ struct AttributeTests {
     #expect(!AttributeValue.string("1").isSame(as: .integer(1)))
   }
 
+  @Test func `the account of an item is a string, and nil if it is not text`() {
+    let attributes: Attributes = [
+      .account: "bot", .service: "mailer", .server: .bytes([0xFF]), .label: "Bot", .comment: .integer(1),
+    ]
+    #expect(attributes.account == "bot")
+    #expect(attributes.service == "mailer")
+    #expect(attributes.label == "Bot")
+    #expect(attributes.server == nil)
+    #expect(attributes.comment == nil)
+    #expect(Attributes().account == nil)
+    #expect(attributes["label"]?.text == "Bot")
+  }
+
   @Test func `bytes that are valid text become text, and others stay bytes`() {
     #expect(AttributeValue(text: Array("a\u{0}\n\u{e9}".utf8)) == .string("a\u{0}\n\u{e9}"))
     #expect(AttributeValue(text: [0x61, 0xff]) == .bytes([0x61, 0xff]))

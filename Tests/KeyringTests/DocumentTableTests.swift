@@ -87,7 +87,7 @@ import Testing
     try keyring.add(.login("mail.example.org", "alice"), secret: SecretBytes(text: "s"))
     try DocumentedCode.readAnItem(store: store.path, host: store.host)
     try DocumentedCode.keepTheIndex(store: store.path, of: store.host)
-    try DocumentedCode.addAnItem(keyring, token: Array("token".utf8))
+    try DocumentedCode.addAnItem(keyring, token: SecretBytes(text: "token"))
     try DocumentedCode.changeTwoItems(keyring, .login("mailer.example", "bot"))
     try DocumentedCode.query(keyring, lastYear: Timestamp(microseconds: 0))
     #expect(try keyring.find(Query()).items.count == 4)

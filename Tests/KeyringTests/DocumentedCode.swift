@@ -31,12 +31,13 @@ enum DocumentedCode {
     for _ in 0..<20 { #expect(try keyring.find(Query()).items.count == 2) }
   }
 
-  static func addAnItem(_ keyring: Keyring, token: [UInt8]) throws {
+  static func addAnItem(_ keyring: Keyring, token: borrowing SecretBytes) throws {
     let item = NewItem(
       itemClass: .genericPassword,
       attributes: [.service: "mailer", .account: "bot", .label: "Build mails", "team": "infra"])
-    let record = try keyring.add(item, secret: SecretBytes(copying: token))
+    let record = try keyring.add(item, secret: token)
     #expect(record.path.text == "generic-password/mailer/bot")
+    #expect(record.attributes.account == "bot" && record.attributes["team"]?.text == "infra")
   }
 
   static func changeTwoItems(_ keyring: Keyring, _ successor: NewItem) throws {

@@ -142,7 +142,7 @@ enum StoreChange: CaseIterable {
     var query = Query()
     query.includesFields = true
     for record in try keyring.find(query).items {
-      let label = record.attributes[.label].map { ", \($0.text)" } ?? ""
+      let label = record.attributes[.label].map { ", \($0.text ?? "")" } ?? ""
       let place = record.isLocal ? ", here" : ""
       contents[record.path.text] = try keyring.text(of: record) + label + place
     }
@@ -158,13 +158,5 @@ extension Query {
   init(text: String) {
     self.init()
     predicates = [Predicate(subject: .any, comparison: .equal(.string(text)))]
-  }
-}
-
-extension AttributeValue {
-  /// The text of a string.
-  fileprivate var text: String {
-    guard case .string(let text) = self else { return "" }
-    return text
   }
 }

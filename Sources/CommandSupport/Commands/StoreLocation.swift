@@ -1,3 +1,4 @@
+internal import Keyring
 package import Terminal
 
 extension Environment {
@@ -12,23 +13,28 @@ extension Environment {
   package func storePath(
     option: String?, configuration: () throws -> Configuration = { Configuration() }
   ) throws -> String {
+    let name: String?
     if let option {
       guard !option.isEmpty else { throw CommandError.storeLocationUnknown(reason: "`--store` is empty") }
-      return try path(of: option, configuration)
-    }
-    if let bytes = bytes("KEYTREE_STORE"), !bytes.isEmpty {
-      guard let path = text("KEYTREE_STORE") else {
+      name = option
+    } else if let bytes = bytes("KEYTREE_STORE"), !bytes.isEmpty {
+      guard let text = text("KEYTREE_STORE") else {
         throw CommandError.storeLocationUnknown(reason: "`KEYTREE_STORE` is not UTF-8")
       }
-      return try self.path(of: path, configuration)
+      name = text
+    } else {
+      name = nil
     }
-    if let name = try configuration().text(.defaultStore) {
-      return try expanded(try path(of: name, configuration))
+    let path = try StoreLocation(home: home, dataHome: dataHome).path(of: name) { setting in
+      switch setting {
+      case .store(let name): try configuration().text(.store(name))
+      case .defaultStore: try configuration().text(.defaultStore)
+      }
     }
-    guard let dataHome else {
+    guard let path else {
       throw CommandError.storeLocationUnknown(reason: "`HOME` is not set to an absolute path")
     }
-    return dataHome + "/keytree"
+    return path
   }
 
   /// The folder of the user's store of pass: that in `PASSWORD_STORE_DIR`, else `~/.password-store`; nil if it is not a
@@ -38,20 +44,5 @@ extension Environment {
       UserFile.isFolder(path)
     else { return nil }
     return path
-  }
-
-  /// Returns the folder of a named store, or the argument itself if no store has this name.
-  private func path(of name: String, _ configuration: () throws -> Configuration) throws -> String {
-    guard !name.contains("/"), let folder = try configuration().text(.store(name)) else { return name }
-    return try expanded(folder)
-  }
-
-  /// Replaces `~/` at the beginning of a path in the settings, which no shell expands.
-  private func expanded(_ path: String) throws -> String {
-    guard path.hasPrefix("~/") else { return path }
-    guard let home else {
-      throw CommandError.storeLocationUnknown(reason: "`HOME` is not set to an absolute path")
-    }
-    return home + path.dropFirst()
   }
 }

@@ -1,4 +1,5 @@
 internal import Encoding
+internal import Keyring
 
 extension Configuration.Problem {
   /// The reason as text.
@@ -21,6 +22,21 @@ extension ConfigurationError: ReportableError {
       ErrorReport(
         .failure, "the folder for settings is unknown: `HOME` is not set to an absolute path",
         hint: "set `HOME`, or `XDG_CONFIG_HOME`")
+    }
+  }
+}
+
+extension StoreLocationError {
+  /// The reason as text.
+  var message: String {
+    switch self {
+    case .homeUnknown: "`HOME` is not set to an absolute path"
+    case .settings(let error): ErrorReport(error).message ?? "cannot read the settings"
+    case .unsafeSettings(let path, _): "another user can change the settings in \(path)"
+    case .settingsNotJSON(let path, let error):
+      "cannot use the settings in \(path): \(Configuration.Problem.notJSON(error).message)"
+    case .badSetting(let name, let expected, let path):
+      "cannot use the settings in \(path): \(Configuration.Problem.badValue(name, mustBe: expected).message)"
     }
   }
 }

@@ -9,6 +9,9 @@ extension ErrorReport {
   /// - Parameter name: Returns the name of an item for people.
   package init(_ error: KeyringError, naming name: (ItemReference) -> String = \.spokenName) {
     switch error {
+    case .location(let error):
+      self.init(
+        .failure, "cannot find the store: \(error.message)", hint: "select a store with `--store DIR`")
     case .noStore(let path):
       self.init(
         .notFound, "cannot open the store \(path): it does not exist",

@@ -70,6 +70,8 @@ private func answer(
     return errSecSuccess
   } catch {
     if let result = unsafe result { unsafe result.pointee = nil }
-    return SecItemFailure(error).status
+    let status = SecItemFailure(error).status
+    KeychainSession.shared.failed(with: status, error)
+    return status
   }
 }

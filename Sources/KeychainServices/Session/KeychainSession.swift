@@ -18,10 +18,12 @@ final class KeychainSession: Sendable {
   private struct State {
     var settings: KeychainSettings
     var opening: Opening = { settings, asks in
-      try Keyring.open(at: settings.store, host: settings.host(asks: asks))
+      try Keyring.open(at: settings.storePath(), host: settings.host(asks: asks))
     }
     /// The open stores. The key indicates whether the user may be asked for a passphrase.
     var stores: [Bool: OpenStore] = [:]
+    /// The cause of the last failure with each status.
+    var causes: [OSStatus: String] = [:]
   }
 
   private let state: Mutex<State>
@@ -87,11 +89,23 @@ final class KeychainSession: Sendable {
     } catch {
       let failure = SecItemFailure(error)
       guard failure.status == errSecNotAvailable || failure.status == errSecMissingEntitlement else {
-        throw failure
+        throw error
       }
       let fresh = try self.keyring(asks: asks)
-      if fresh === keyring { throw failure }
+      if fresh === keyring { throw error }
       return try body(fresh)
     }
   }
+
+  /// Remembers the cause of a failure for ``SecCopyErrorMessageString(_:_:)``, if it concerns the store and not a request
+  /// or an item.
+  func failed(with status: OSStatus, _ error: any Error) {
+    guard let cause = (error as? KeyringError)?.causeOfStatus else { return }
+    let store = settings.store
+    let place = store.isEmpty || cause.contains(store) ? "" : " (store \(store))"
+    state.withLock { $0.causes[status] = cause + place }
+  }
+
+  /// Returns the cause of the last failure with a status; nil if it is not known.
+  func cause(of status: OSStatus) -> String? { state.withLock { $0.causes[status] } }
 }

@@ -7,8 +7,16 @@ internal import Synchronization
 /// Every value comes from the environment of the process at the first call. A program that needs other values sets
 /// ``current`` once, before it calls any of the functions.
 public struct KeychainSettings: Sendable, Equatable {
-  /// The folder of the store: `KEYTREE_STORE`, else `keytree` in `$XDG_DATA_HOME` (`~/.local/share`).
-  public var store: String
+  /// The folder of the store. It can be set to a folder, or to the name of a store in the user's settings, which `keytree
+  /// config` shows. The default is that of the command: `KEYTREE_STORE`, else the setting `defaultStore`, else `keytree`
+  /// in `$XDG_DATA_HOME` (`~/.local/share`).
+  public var store: String {
+    // The functions report the reason if the folder is not known.
+    get { (try? storePath()) ?? storeName ?? "" }
+    set { storeName = newValue }
+  }
+  /// The name or the folder of the store, if the program has set it.
+  private var storeName: String?
   /// The access group of items that are added without one: `KEYTREE_ACCESS_GROUP`, else `default`.
   public var accessGroup: String
   /// A Boolean value that indicates whether the agent may ask the user for a passphrase. False if
@@ -34,10 +42,7 @@ public struct KeychainSettings: Sendable, Equatable {
   /// - Parameter environment: The variables; by default those of the process. Paths that are not absolute are treated
   ///   as not set, as the XDG Base Directory Specification requires.
   public init(environment: [String: String] = ProcessInfo.processInfo.environment) {
-    func folder(_ name: String) -> String? { environment[name].flatMap { $0.hasPrefix("/") ? $0 : nil } }
     func text(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
-    let home = folder("HOME") ?? "/nonexistent"
-    store = text("KEYTREE_STORE") ?? (folder("XDG_DATA_HOME") ?? home + "/.local/share") + "/keytree"
     accessGroup = text("KEYTREE_ACCESS_GROUP") ?? GroupName.default
     allowsInteraction = (text("KEYTREE_NO_INPUT") ?? "0") == "0"
     gnupgHome = text("GNUPGHOME")
@@ -79,6 +84,13 @@ public struct KeychainSettings: Sendable, Equatable {
   /// - Throws: The reason why the store cannot be opened or git cannot commit. The changes are stored and stay pending.
   public static func commitHistory() throws {
     try KeychainSession.shared.keyring(asks: false).commitHistory()
+  }
+
+  /// Returns the folder of the store.
+  ///
+  /// - Throws: `KeyringError.location` if `HOME` is not set, or if the user's settings cannot be used.
+  func storePath() throws(KeyringError) -> String {
+    try StoreLocation.path(of: storeName, environment: environment)
   }
 
   func host(asks: Bool) -> HostContext {

@@ -1,21 +1,7 @@
 // The messages for status codes. The text is ours, not Apple's.
 
-public import Foundation
-
-/// Returns one English sentence that describes a status.
-///
-/// - Parameters:
-///   - status: The status of a call.
-///   - reserved: Not used; nil.
-/// - Returns: The sentence, or `OSStatus` and the number for a code that has none.
-@safe public func SecCopyErrorMessageString(
-  _ status: OSStatus, _ reserved: UnsafeMutableRawPointer?
-) -> CFString? {
-  (messages[status] ?? "OSStatus \(status)") as CFString
-}
-
 /// The messages of all codes.
-private let messages = Dictionary(
+let messagesOfStatuses = Dictionary(
   uniqueKeysWithValues: [messagesOfGeneral, messagesOfCertificates, messagesOfKeys, messagesOfModules]
     .joined().map { ($0.key, $0.value) })
 

@@ -6,6 +6,8 @@ public import OpenPGP
 public enum KeyringError: Error, Equatable, Sendable {
   // MARK: The store
 
+  /// The path of the store is not known.
+  case location(StoreLocationError)
   /// There is no store at this path.
   case noStore(path: String)
   /// There already is a store at this path.

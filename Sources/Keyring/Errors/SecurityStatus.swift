@@ -36,7 +36,8 @@ extension SecurityStatus {
   package init(_ error: KeyringError) {
     self =
       switch error {
-      case .noStore, .storeExists, .folderNotEmpty, .unsafeFolder, .busy, .history, .policyNotTrusted:
+      case .location, .noStore, .storeExists, .folderNotEmpty, .unsafeFolder, .busy, .history,
+        .policyNotTrusted:
         .notAvailable
       case .file(let error): Self(error)
       // The statuses for a full or read-only disk would mean that nothing was stored.

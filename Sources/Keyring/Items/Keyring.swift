@@ -78,6 +78,21 @@ public final class Keyring: Sendable {
       tree: tree, trusted: try trusted.reselectingSigner(engine, host), engine: engine, host: host)
   }
 
+  /// Opens the store that the command `keytree` would use with the same environment variables. GnuPG is not started before
+  /// it is needed.
+  ///
+  /// - Parameters:
+  ///   - name: The name of a store in the user's settings (`keytree config`), or its folder; nil for `KEYTREE_STORE`, else
+  ///     the setting `defaultStore`, else `keytree` in `$XDG_DATA_HOME` (`~/.local/share`).
+  ///   - variables: The variables of the process; see ``HostContext/init(environment:)``.
+  /// - Throws: `KeyringError.location`; the errors of ``open(at:host:)``.
+  public static func open(
+    store name: String? = nil, environment variables: [String: String]
+  ) throws(KeyringError) -> Keyring {
+    guard let host = HostContext(environment: variables) else { throw .location(.homeUnknown) }
+    return try open(at: StoreLocation.path(of: name, environment: variables), host: host)
+  }
+
   /// Opens a store, and accepts its policy if that follows the accepted one and is signed by one of its admins.
   ///
   /// The caller reports the change of the policy, see ``policyBefore``.

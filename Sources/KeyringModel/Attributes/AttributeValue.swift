@@ -26,6 +26,11 @@ public enum AttributeValue: Sendable {
     }
   }
 
+  /// The text of a string; nil for the other types, also for bytes.
+  public var text: String? {
+    if case .string(let text) = self { text } else { nil }
+  }
+
   /// The bytes of a string (as UTF-8) or of bytes; nil for the other types.
   public var contentBytes: [UInt8]? {
     switch self {

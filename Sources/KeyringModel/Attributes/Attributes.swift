@@ -51,6 +51,17 @@ public struct Attributes: Sendable {
     }
   }
 
+  /// The text of ``AttributeName/account``; nil if the item has none, or one that is not text.
+  public var account: String? { self[.account]?.text }
+  /// The text of ``AttributeName/service``; nil if the item has none, or one that is not text.
+  public var service: String? { self[.service]?.text }
+  /// The text of ``AttributeName/server``; nil if the item has none, or one that is not text.
+  public var server: String? { self[.server]?.text }
+  /// The text of ``AttributeName/label``; nil if the item has none, or one that is not text.
+  public var label: String? { self[.label]?.text }
+  /// The text of ``AttributeName/comment``; nil if the item has none, or one that is not text.
+  public var comment: String? { self[.comment]?.text }
+
   /// A Boolean value that indicates whether there are no attributes.
   public var isEmpty: Bool { entries.isEmpty }
 
