@@ -1,7 +1,7 @@
 internal import CGcrypt
 
 /// A SHA-256 digest (FIPS 180-4), computed by libgcrypt.
-public struct ContentDigest: Hashable, Sendable {
+package struct ContentDigest: Hashable, Sendable {
   /// The length of a digest in bytes.
   package static let size = 32
 
@@ -19,7 +19,7 @@ public struct ContentDigest: Hashable, Sendable {
   /// Computes the digest of a buffer.
   ///
   /// - Parameter bytes: The bytes, which may be empty.
-  public init(of bytes: UnsafeRawBufferPointer) {
+  package init(of bytes: UnsafeRawBufferPointer) {
     precondition(Self.libraryIsReady, "libgcrypt refused its own header's version")
     var words = Words()
     unsafe withUnsafeMutableBytes(of: &words) { words in
@@ -46,14 +46,14 @@ public struct ContentDigest: Hashable, Sendable {
   /// Computes the digest of an array.
   ///
   /// - Parameter bytes: The bytes, which may be empty.
-  public init(of bytes: [UInt8]) {
+  package init(of bytes: [UInt8]) {
     self = unsafe bytes.span.withUnsafeBytes { unsafe ContentDigest(of: $0) }
   }
 
   /// Reads the format that ``base64url`` writes.
   ///
   /// - Parameter text: Exactly 43 characters of the URL alphabet. The result is nil for any other text.
-  public init?(base64url text: String) {
+  package init?(base64url text: String) {
     let text = Array(text.utf8)
     guard let digest = unsafe text.span.withUnsafeBytes({ unsafe ContentDigest(base64url: $0) }) else {
       return nil
@@ -87,12 +87,12 @@ public struct ContentDigest: Hashable, Sendable {
   }
 
   /// The 32 bytes of the digest.
-  public var bytes: [UInt8] {
+  package var bytes: [UInt8] {
     unsafe withUnsafeBytes(of: words) { unsafe Array($0) }
   }
 
   /// The digest as 43 characters of the URL alphabet without padding (RFC 4648 section 5).
-  public var base64url: String {
+  package var base64url: String {
     String(decoding: Base64.encode(bytes, as: .url), as: UTF8.self)
   }
 

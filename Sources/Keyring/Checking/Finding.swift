@@ -1,11 +1,11 @@
-public import KeyringModel
-public import FileSystem
-public import OpenPGP
+package import KeyringModel
+package import FileSystem
+package import OpenPGP
 
 /// A problem that a check found in a store.
-public struct Finding: Sendable, Equatable {
+package struct Finding: Sendable, Equatable {
   /// The kind of problem.
-  public enum Kind: Sendable, Equatable {
+  package enum Kind: Sendable, Equatable {
     /// Damage in a shard, such as a bad line, a duplicate line, or lines out of order.
     case shard(ShardFinding)
     /// A file or folder does not belong to a store.
@@ -54,14 +54,14 @@ public struct Finding: Sendable, Equatable {
   }
 
   /// The affected path, relative to the store.
-  public let path: String
+  package let path: String
   /// The kind of problem.
-  public let kind: Kind
+  package let kind: Kind
   /// The commit that introduced the problem, if it is in the history; nil for the current state of the store.
-  public let commit: String?
+  package let commit: String?
 
   /// Creates a finding.
-  public init(_ path: String, _ kind: Kind, commit: String? = nil) {
+  package init(_ path: String, _ kind: Kind, commit: String? = nil) {
     self.path = path
     self.kind = kind
     self.commit = commit
@@ -79,7 +79,7 @@ extension Finding.Kind {
 }
 
 /// A fault of a person's key file.
-public enum KeyFileProblem: Sendable, Equatable {
+package enum KeyFileProblem: Sendable, Equatable {
   /// The digest of the file differs from the one in the policy.
   case notInPolicy
   /// GnuPG finds no key in the file.
@@ -94,7 +94,7 @@ public enum KeyFileProblem: Sendable, Equatable {
 }
 
 /// Data that a push would remove from a branch.
-public enum BranchLoss: Sendable, Equatable {
+package enum BranchLoss: Sendable, Equatable {
   /// The branch itself.
   case deleted
   /// The commit that the branch pointed to.
@@ -102,7 +102,7 @@ public enum BranchLoss: Sendable, Equatable {
 }
 
 /// The reason why something does not belong to a store.
-public enum StrayReason: String, Sendable, Equatable {
+package enum StrayReason: String, Sendable, Equatable {
   /// A symbolic link; links are never followed.
   case link
   /// A pipe, socket or device.
@@ -136,24 +136,24 @@ public enum StrayReason: String, Sendable, Equatable {
 }
 
 /// The result of a check.
-public struct CheckReport: Sendable {
+package struct CheckReport: Sendable {
   /// The problems, sorted by path; empty for a clean store.
-  public var findings: [Finding] = []
+  package var findings: [Finding] = []
   /// The number of items in the store.
-  public var items = 0
+  package var items = 0
   /// The number of conflict copies.
-  public var conflictCopies = 0
+  package var conflictCopies = 0
   /// The number of items and conflict copies that were decrypted for the check.
-  public var decrypted = 0
+  package var decrypted = 0
   /// The repairs that were made.
-  public var repairs: [Repair] = []
+  package var repairs: [Repair] = []
 
   /// True if there are no findings.
-  public var isClean: Bool { findings.isEmpty }
+  package var isClean: Bool { findings.isEmpty }
 }
 
 /// A change that `check --repair` made.
-public enum Repair: Sendable, Equatable {
+package enum Repair: Sendable, Equatable {
   /// An index line was rebuilt from the record of the item.
   case rebuiltLine(ItemReference)
   /// A missing or damaged file of an item was restored from the history.

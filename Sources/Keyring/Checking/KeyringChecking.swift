@@ -13,7 +13,7 @@ extension Keyring {
   /// - Throws: `KeyringError.busy` when other processes do not release the lock; `.engine` when GnuPG cannot be used,
   ///   no passphrase prompt is possible, or the prompt was cancelled; `.policyNotTrusted` when the policy in the store
   ///   cannot be read; `.transactionUnknown` when a change by a newer version was interrupted; or a file error.
-  public func check(
+  package func check(
     decrypts: Bool = false, progress: @escaping (Int, Int) -> Void = { _, _ in }
   ) throws(KeyringError) -> CheckReport {
     let check = StoreCheck(keyring: self, decrypts: decrypts, progress: progress)
@@ -59,7 +59,7 @@ extension Keyring {
   ///   shard; `.unsafeFolder` when other users can write to a required folder; and the errors of
   ///   `check(decrypts:progress:)`. After any error except a file error the store is unchanged, except that interrupted
   ///   changes are finished.
-  public func repair(
+  package func repair(
     decrypts: Bool = false, progress: @escaping (Int, Int) -> Void = { _, _ in }
   ) throws(KeyringError) -> CheckReport {
     try requireTrust()

@@ -1,9 +1,9 @@
-public import Encoding
-public import KeyringModel
-public import OpenPGP
+package import Encoding
+package import KeyringModel
+package import OpenPGP
 
 /// The reason why a policy in a history is not a valid successor of the one before it.
-public enum ChainProblem: Error, Sendable, Equatable {
+package enum ChainProblem: Error, Sendable, Equatable {
   /// The policy is missing.
   case missing
   /// The policy cannot be read.

@@ -7,7 +7,7 @@ public struct Matches: Sendable {
   /// The damage found in the shards that were read. Damaged lines are not among the items.
   public var problems: [IndexProblem]
   /// The cost of the search.
-  public var statistics: SearchStatistics
+  package var statistics: SearchStatistics
   /// True if the store has encrypted items but no index at all, so that nothing can be found before `Keyring.repair`
   /// rebuilds it.
   public var isIndexLost = false
@@ -18,15 +18,15 @@ public struct IndexProblem: Sendable, Equatable {
   /// The shard's path in the store, such as `index/31.jsonl`.
   public let file: String
   /// The kind of damage.
-  public let problem: ShardFinding
+  package let problem: ShardFinding
 }
 
 /// The cost of a search.
-public struct SearchStatistics: Sendable, Equatable {
+package struct SearchStatistics: Sendable, Equatable {
   /// The number of shards that were read.
-  public var shardsRead = 0
+  package var shardsRead = 0
   /// The number of lines that were parsed because a search of their bytes did not rule them out.
-  public var linesParsed = 0
+  package var linesParsed = 0
 
   /// Adds the cost of another search.
   package static func += (cost: inout SearchStatistics, other: SearchStatistics) {

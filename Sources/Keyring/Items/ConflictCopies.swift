@@ -1,17 +1,17 @@
-public import KeyringModel
+package import KeyringModel
 internal import OpenPGP
 package import Secrets
 
 /// A version of an item that lost a conflict in a merge: its two files as they were signed.
 ///
 /// It is stored in `conflicts/<id>/<digest>.gpg` and `.json` and is not in the index, so no query finds it.
-public struct ConflictCopy: Sendable, Equatable {
+package struct ConflictCopy: Sendable, Equatable {
   /// The record of this version.
-  public let record: ItemRecord
+  package let record: ItemRecord
   /// The signer of this version; nil if the record could not be verified. The copy cannot be used then.
-  public let signer: Fingerprint?
+  package let signer: Fingerprint?
   /// The time of its signature; nil if that cannot be read.
-  public let signed: Timestamp?
+  package let signed: Timestamp?
   /// The digest of the first line of its record, which is part of its file names.
   let digest: ContentDigest
 
@@ -53,7 +53,7 @@ extension Keyring {
   /// - Parameter item: The item with the same id or path; nil for the copies of all items.
   /// - Throws: `KeyringError.engine`, or a file error. Files that are not conflict copies are left out; `check`
   ///   reports them.
-  public func conflictCopies(of item: ItemRecord? = nil) throws(KeyringError) -> [ConflictCopy] {
+  package func conflictCopies(of item: ItemRecord? = nil) throws(KeyringError) -> [ConflictCopy] {
     var claims: [(bytes: [UInt8], file: RecordFile)] = []
     for folder in try names(in: StoreLayout.conflicts) {
       for name in try names(in: "\(StoreLayout.conflicts)/\(folder)")

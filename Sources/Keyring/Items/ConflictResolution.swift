@@ -1,8 +1,8 @@
-public import KeyringModel
+package import KeyringModel
 package import Secrets
 
 /// The version of an item that remains when a conflict is resolved.
-public enum ConflictChoice: String, Sendable, CaseIterable {
+package enum ConflictChoice: String, Sendable, CaseIterable {
   /// The version that is at the item's path. The copy is removed.
   case item
   /// The version of the copy, which moves to the item's path. Its secret counts as changed now.
@@ -23,7 +23,7 @@ extension Keyring {
   ///   be renamed; `.itemNotFound` if the copy no longer exists, or if `item` was chosen and the conflicting item no
   ///   longer exists; and the errors of `secret(for:matching:)` and `update(_:_:)`.
   @discardableResult
-  public func resolve(
+  package func resolve(
     _ copy: ConflictCopy, keeping choice: ConflictChoice
   ) throws(KeyringError) -> [ItemRecord] {
     try resolve(copy, keeping: choice, asAdmin: false)

@@ -1,5 +1,5 @@
 public import KeyringModel
-public import OpenPGP
+package import OpenPGP
 public import Secrets
 
 /// An open store: finds items by their attributes, decrypts requested items, and changes items.
@@ -63,7 +63,7 @@ public final class Keyring: Sendable {
   /// Opens the store at a path. GnuPG is not started before it is needed.
   ///
   /// If the store's policy is not the accepted one, writing fails and ``distrust`` has the reason. A policy that an
-  /// accepted admin has signed is accepted by the command `keytree`, which reports it, or by ``Trust``.
+  /// accepted admin has signed is accepted by the command `keytree`, which reports it.
   ///
   /// - Parameters:
   ///   - path: The store's folder.
@@ -127,7 +127,7 @@ public final class Keyring: Sendable {
   public func warmUp() { engine.warmUp() }
 
   /// The cryptographic operations so far, and the processes that they started.
-  public var engineStatistics: EngineStatistics { engine.statistics }
+  package var engineStatistics: EngineStatistics { engine.statistics }
 
   // MARK: Reading
 

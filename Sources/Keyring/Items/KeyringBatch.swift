@@ -1,22 +1,22 @@
-public import KeyringModel
-public import Secrets
+package import KeyringModel
+package import Secrets
 
 /// A change to the attributes of an existing item.
-public struct PlannedUpdate: Sendable {
+package struct PlannedUpdate: Sendable {
   /// The item, as `find` returned it.
-  public let record: ItemRecord
+  package let record: ItemRecord
   /// The changes to its attributes.
-  public let changes: AttributeChanges
+  package let changes: AttributeChanges
 
   /// Creates a planned change.
-  public init(_ record: ItemRecord, _ changes: AttributeChanges) {
+  package init(_ record: ItemRecord, _ changes: AttributeChanges) {
     self.record = record
     self.changes = changes
   }
 }
 
 /// The result for one of several items that were added together.
-public enum AddOutcome: Sendable, Equatable {
+package enum AddOutcome: Sendable, Equatable {
   /// The item was added.
   case added(ItemRecord)
   /// An item with the same primary key already existed and was not changed.
@@ -35,7 +35,7 @@ extension Keyring {
   ///     are made in no particular order and from several threads.
   /// - Returns: The result for each item, in the same order.
   /// - Throws: The errors of `add`. After any error except a file error no item is added.
-  public func addAll(
+  package func addAll(
     _ items: [NewItem], updating updates: [PlannedUpdate] = [],
     secret: @escaping @Sendable (Int) -> SecretBytes,
     progress: @escaping @Sendable (Int) -> Void = { _ in }

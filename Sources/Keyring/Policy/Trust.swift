@@ -1,12 +1,12 @@
-public import KeyringModel
+package import KeyringModel
 package import OpenPGP
 
 /// A decision about whether this machine should accept a store's policy, with the facts that it requires.
 ///
 /// Nothing is accepted before `accept()`, so that the user can compare the fingerprints first.
-public struct Trust: Sendable {
+package struct Trust: Sendable {
   /// The relation of the store's policy to the policy that this machine has accepted.
-  public enum Standing: Sendable, Equatable {
+  package enum Standing: Sendable, Equatable {
     /// This machine has not accepted a policy yet.
     case first
     /// The accepted policy of this machine cannot be read, so the relation is unknown.
@@ -24,28 +24,28 @@ public struct Trust: Sendable {
   }
 
   /// The policy of the store.
-  public let policy: Policy
+  package let policy: Policy
   /// The policy that this machine has accepted so far; nil if there is none or it cannot be read.
-  public let accepted: Policy?
+  package let accepted: Policy?
   /// The relation of the two policies.
-  public let standing: Standing
+  package let standing: Standing
   /// The admin who made the valid signature of the policy: an admin of the accepted policy, one whom a policy after it has
   /// made an admin, or an admin of the policy itself if none was accepted.
-  public private(set) var signedBy: Fingerprint?
+  package private(set) var signedBy: Fingerprint?
   /// The person in the policy whose secret key this user has, and who will sign new records: the one that this machine
   /// prefers, or another one if that is not a member or its key cannot be used.
-  public let signer: Fingerprint?
+  package let signer: Fingerprint?
   /// The person whom this machine has preferred until now; nil if it has accepted no policy.
   package let preferred: Fingerprint?
   /// True if this machine has preferred another person until now.
-  public let changesSigner: Bool
+  package let changesSigner: Bool
   /// The people whose key file differs from the one that this machine has accepted, sorted.
   ///
   /// A key file is signed only by the key itself, so an older file that was restored looks as valid as a newer one. The
   /// user has to compare the output of `gpg --show-keys` with information from another source.
-  public let changedKeys: [Fingerprint]
+  package let changedKeys: [Fingerprint]
   /// The reason why the policy cannot be accepted, such as a missing signature or one by another person; nil if it can.
-  public private(set) var obstacle: PolicyDistrust?
+  package private(set) var obstacle: PolicyDistrust?
   /// The cryptographic operations that were needed to determine these facts.
   package let engineStatistics: EngineStatistics
   private let engine: any OpenPGPEngine
@@ -59,7 +59,7 @@ public struct Trust: Sendable {
   ///
   /// - Throws: `KeyringError.policyNotTrusted` if the policy is unreadable or a key file is missing, `.noStore`,
   ///   `.unsafeFolder`, `.engine` if GnuPG cannot be used, or a file error.
-  public init(at path: String, host: HostContext) throws(KeyringError) {
+  package init(at path: String, host: HostContext) throws(KeyringError) {
     try self.init(at: path, host: host, engine: nil)
   }
 
@@ -218,7 +218,7 @@ public struct Trust: Sendable {
   ///
   /// - Throws: `KeyringError.policyNotTrusted` with the obstacle; `.engine(.notARecipient)` if this user has no secret
   ///   key of a member; `.team` with `overtaken` if another process has accepted a policy since; or a file error.
-  public func accept() throws(KeyringError) {
+  package func accept() throws(KeyringError) {
     if let obstacle { throw .policyNotTrusted(obstacle) }
     guard let signer else { throw .engine(.notARecipient(recipients: []), nil) }
     let isWritten = try pins.write(

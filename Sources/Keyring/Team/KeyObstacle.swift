@@ -1,12 +1,12 @@
-public import Encoding
-public import KeyringModel
-public import OpenPGP
+package import Encoding
+package import KeyringModel
+package import OpenPGP
 
 /// A member's key that has expired or was revoked, so that nothing can be signed with it or encrypted to it, with the
 /// facts that a hint needs.
 public struct KeyObstacle: Sendable, Equatable {
   /// The state of the key.
-  public enum State: Sendable, Equatable {
+  package enum State: Sendable, Equatable {
     /// It has expired.
     case expired(Timestamp)
     /// Its owner has revoked it.
@@ -14,7 +14,7 @@ public struct KeyObstacle: Sendable, Equatable {
   }
 
   /// The use of a subkey.
-  public enum Use: String, Sendable {
+  package enum Use: String, Sendable {
     /// It signs records and policies.
     case signing
     /// Items are encrypted to it.
@@ -22,27 +22,27 @@ public struct KeyObstacle: Sendable, Equatable {
   }
 
   /// The fingerprint of the member.
-  public var person: Fingerprint
+  package var person: Fingerprint
   /// The name of the member.
-  public var name: String
+  package var name: String
   /// The group that cannot be written to; nil if this user cannot sign.
-  public var group: String?
+  package var group: String?
   /// The state of the key.
-  public var state: State
+  package var state: State
   /// The subkey that has ended, with its use; nil if the primary key has.
-  public var subkey: (fingerprint: Fingerprint, use: Use)?
+  package var subkey: (fingerprint: Fingerprint, use: Use)?
   /// The expired subkeys that have to be extended; their full fingerprints.
-  public var expiredSubkeys: [Fingerprint] = []
+  package var expiredSubkeys: [Fingerprint] = []
   /// True if this user has the secret key.
-  public var isMine = false
+  package var isMine = false
   /// True if this user is an admin.
-  public var isAdmin = false
+  package var isAdmin = false
   /// True if the user's own keyring has the key in a newer state that can be used.
-  public var isRenewedHere = false
+  package var isRenewedHere = false
   /// The groups of the member, for a hint.
-  public var memberGroups: [String] = []
+  package var memberGroups: [String] = []
   /// True if the secret part of the primary key, which extends keys, is on this machine.
-  public var hasPrimarySecret = true
+  package var hasPrimarySecret = true
 
   /// Returns true if both are equal.
   public static func == (left: KeyObstacle, right: KeyObstacle) -> Bool {

@@ -1,17 +1,17 @@
-public import KeyringModel
+package import KeyringModel
 internal import OpenPGP
 
 /// A planned change to the people and groups of a keyring.
-public struct TeamChange: Sendable {
+package struct TeamChange: Sendable {
   /// The current policy.
-  public let before: Policy
+  package let before: Policy
   /// The new policy.
-  public let after: Policy
+  package let after: Policy
   /// The items that have to be re-encrypted.
-  public var items: [ItemRecord] { outdated.filter(\.needsEncryption).map(\.record) }
+  package var items: [ItemRecord] { outdated.filter(\.needsEncryption).map(\.record) }
   /// The items that this user signs anew, because their signer has left the group, or because a new key file makes the
   /// signature invalid.
-  public var resignedItems: [ItemRecord] { outdated.filter { !$0.isSigned }.map(\.record) }
+  package var resignedItems: [ItemRecord] { outdated.filter { !$0.isSigned }.map(\.record) }
   /// Those whose signatures a new key file makes invalid, because it revokes the subkey that made them as compromised.
   /// The user should check them.
   package var invalidatedItems: [ItemRecord] {
@@ -45,7 +45,7 @@ extension Keyring {
   /// - Throws: `KeyringError.policyNotTrusted`; `.team` with `notAnAdmin`, `removed`, `lastAdmin`, `losesOwnAccess`,
   ///   `lastReader`, `groupInUse`, `unusableKey`, `foreignSubkey`, `keyFileMissing` or `invalid`; `.unknownGroup`
   ///   when an item has a group that the policy does not have; `.shardDamaged`, `.itemDamaged`, or a file error.
-  public func plan(
+  package func plan(
     _ edits: [PolicyEdit], newKeys: [Fingerprint: [UInt8]] = [:], force: Bool = false
   ) throws(KeyringError) -> TeamChange {
     try requireTrust()
@@ -122,7 +122,7 @@ extension Keyring {
   /// - Returns: The keyring with its new people.
   /// - Throws: `KeyringError.team` with `overtaken` when the policy was changed since the plan, `cannotReencrypt` when
   ///   items cannot be decrypted; and the errors of `plan(_:newKeys:force:)` and `add`.
-  public func make(
+  package func make(
     _ change: TeamChange, subject: String = "change people and groups",
     evenIfRevokedHere isRevokedHere: Bool = false, isInterim: Bool = false,
     progress: @escaping @Sendable (Int, Int) -> Void = { _, _ in }
@@ -209,7 +209,7 @@ extension Keyring {
   ///
   /// - Parameter groups: The groups to check; nil for all.
   /// - Throws: The errors of `plan(_:newKeys:force:)`.
-  public func outdatedItems(in groups: Set<String>? = nil) throws(KeyringError) -> [ItemRecord] {
+  package func outdatedItems(in groups: Set<String>? = nil) throws(KeyringError) -> [ItemRecord] {
     try Reencryption(keyring: self, successor: self).outdated(in: groups).filter(\.needsEncryption).map(
       \.record)
   }
@@ -222,7 +222,7 @@ extension Keyring {
   /// - Returns: The number of re-encrypted items.
   /// - Throws: The errors of `make(_:subject:progress:)`.
   @discardableResult
-  public func reencryptOutdated(
+  package func reencryptOutdated(
     in groups: Set<String>? = nil,
     progress: @escaping @Sendable (Int, Int) -> Void = { _, _ in }
   ) throws(KeyringError) -> Int {

@@ -7,7 +7,7 @@ public struct AttributeName: Hashable, Comparable, Sendable {
   /// The name itself.
   public let text: String
 
-  /// Makes a name from any text. ``AttributeSchema`` defines the names that an item may use.
+  /// Makes a name from any text. An item may use the names below, and custom ones.
   ///
   /// - Parameter text: The name, case-sensitive.
   public init(_ text: String) {

@@ -3,21 +3,21 @@ internal import Encoding
 /// The known attributes: their types, the classes that have them, and the primary key of each class.
 ///
 /// The tables follow Apple's SecItem (classes and primary keys of `kSecClass...`), with words as names.
-public enum AttributeSchema {
+package enum AttributeSchema {
   /// The maximum size of a value, in bytes.
-  public static let maximumValueSize = 4096
+  package static let maximumValueSize = 4096
   /// The maximum size of a custom name, in bytes.
-  public static let maximumNameSize = 128
+  package static let maximumNameSize = 128
   /// The maximum number of attributes of an item.
-  public static let maximumCount = 64
+  package static let maximumCount = 64
   /// The largest integer that a value may have. The smallest is its negative.
-  public static let maximumInteger = JSONValue.maximumInteger
+  package static let maximumInteger = JSONValue.maximumInteger
 
   /// Returns the type of a known attribute or of a member that every item has (`class`, `created`, ...); nil for a
   /// custom name.
   ///
   /// - Parameter name: Any name.
-  public static func kind(of name: AttributeName) -> AttributeKind? {
+  package static func kind(of name: AttributeName) -> AttributeKind? {
     switch KnownNames.role(of: name) {
     case .attribute(let kind, _): kind
     case .record(.created), .record(.modified), .record(.secretModified): .date
@@ -31,7 +31,7 @@ public enum AttributeSchema {
   /// - Parameters:
   ///   - name: Any name.
   ///   - itemClass: The class of the item.
-  public static func applies(_ name: AttributeName, to itemClass: ItemClass) -> Bool {
+  package static func applies(_ name: AttributeName, to itemClass: ItemClass) -> Bool {
     switch KnownNames.role(of: name) {
     case .attribute(_, let classes): classes.contains(itemClass.member)
     case .record: false
@@ -42,14 +42,14 @@ public enum AttributeSchema {
   /// Returns true if the name is neither a known attribute nor reserved.
   ///
   /// - Parameter name: Any name.
-  public static func isCustom(_ name: AttributeName) -> Bool {
+  package static func isCustom(_ name: AttributeName) -> Bool {
     KnownNames.role(of: name) == nil
   }
 
   /// Returns the known attributes of a class, sorted.
   ///
   /// - Parameter itemClass: Any class.
-  public static func names(of itemClass: ItemClass) -> [AttributeName] {
+  package static func names(of itemClass: ItemClass) -> [AttributeName] {
     KnownNames.all.compactMap { entry in
       guard case .attribute(_, let classes) = entry.role, classes.contains(itemClass.member) else {
         return nil
@@ -61,7 +61,7 @@ public enum AttributeSchema {
   /// Returns the attributes that, with group and `synchronizable`, make an item unique within its class.
   ///
   /// - Parameter itemClass: Any class.
-  public static func primaryKey(of itemClass: ItemClass) -> [AttributeName] {
+  package static func primaryKey(of itemClass: ItemClass) -> [AttributeName] {
     switch itemClass {
     case .genericPassword: genericKey
     case .internetPassword: internetKey
@@ -92,7 +92,7 @@ extension AttributeSchema {
   ///   - name: The attribute.
   ///   - value: A value given for it.
   /// - Returns: The value to store and to compare.
-  public static func normalized(name: AttributeName, value: AttributeValue) -> AttributeValue {
+  package static func normalized(name: AttributeName, value: AttributeValue) -> AttributeValue {
     guard let kind = kind(of: name) else { return value }
     return normalized(value, as: kind)
   }
@@ -116,7 +116,7 @@ extension AttributeSchema {
   ///   - name: The attribute.
   /// - Returns: A value of the attribute's type if the text represents one, otherwise the text itself, so that
   ///   ``check(name:value:class:)`` reports the error.
-  public static func value(ofText text: [UInt8], for name: AttributeName) -> AttributeValue {
+  package static func value(ofText text: [UInt8], for name: AttributeName) -> AttributeValue {
     let value = AttributeValue(text: text)
     if kind(of: name) == .boolean {
       if value == .string("true") { return .boolean(true) }
@@ -144,7 +144,7 @@ extension AttributeSchema {
   ///   - value: The value, after ``normalized(name:value:)``.
   ///   - itemClass: The class of the item.
   /// - Throws: ``AttributeError`` for the first violated rule.
-  public static func check(
+  package static func check(
     name: AttributeName, value: AttributeValue, class itemClass: ItemClass
   ) throws(AttributeError) {
     switch KnownNames.role(of: name) {
@@ -169,7 +169,7 @@ extension AttributeSchema {
   ///   - attributes: The attributes, after ``normalized(name:value:)``.
   ///   - itemClass: The class of the item.
   /// - Throws: ``AttributeError`` for the first violated rule.
-  public static func check(
+  package static func check(
     _ attributes: Attributes, class itemClass: ItemClass
   ) throws(AttributeError) {
     guard attributes.count <= maximumCount else { throw .tooMany(limit: maximumCount) }

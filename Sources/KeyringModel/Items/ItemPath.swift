@@ -24,7 +24,7 @@ public struct ItemPath: Hashable, Comparable, Sendable {
   /// different paths.
   ///
   /// - Parameter key: The primary key of the item.
-  public init(_ key: PrimaryKey) {
+  package init(_ key: PrimaryKey) {
     let parts = ItemPathParts(key)
     var name = parts.name
     if parts.isLossy || name.count > ReadableComponent.maximumSize {
@@ -79,14 +79,14 @@ public struct ItemPath: Hashable, Comparable, Sendable {
   /// Returns the path of a field of this login.
   ///
   /// - Parameter field: A valid name of a field (``FieldName``).
-  public func appending(field: String) -> ItemPath {
+  package func appending(field: String) -> ItemPath {
     ItemPath(itemClass: itemClass, container: container, name: name, field: field)
   }
 
   /// The number of the index shard that holds the item: the first hexadecimal digit of the SHA-256 of the container,
   /// and that of the SHA-256 of the path without the field. The items of one container are therefore in at most 16
   /// shards, and a login and its fields are in one.
-  public var shard: UInt8 {
+  package var shard: UInt8 {
     ItemPath.shardRow(of: container.utf8) | ContentDigest(of: Array(login.text.utf8)).bytes[0] >> 4
   }
 

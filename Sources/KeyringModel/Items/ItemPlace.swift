@@ -2,22 +2,22 @@
 ///
 /// Collections of items are keyed by place, because a place has at most one item. Ids are not unique in a store that
 /// was tampered with (threat T40).
-public struct ItemPlace: Hashable, Comparable, Sendable {
+package struct ItemPlace: Hashable, Comparable, Sendable {
   /// The path of the item.
-  public let path: ItemPath
+  package let path: ItemPath
   /// A Boolean value that indicates whether the item never leaves this machine.
-  public let isLocal: Bool
+  package let isLocal: Bool
 
   /// Makes a place.
-  public init(_ path: ItemPath, isLocal: Bool) { (self.path, self.isLocal) = (path, isLocal) }
+  package init(_ path: ItemPath, isLocal: Bool) { (self.path, self.isLocal) = (path, isLocal) }
 
   /// Orders places by their paths, those of the store before those of this machine.
-  public static func < (left: ItemPlace, right: ItemPlace) -> Bool {
+  package static func < (left: ItemPlace, right: ItemPlace) -> Bool {
     left.isLocal == right.isLocal ? left.path < right.path : right.isLocal
   }
 }
 
 extension ItemRecord {
   /// The location of the item, computed on each access.
-  public var place: ItemPlace { ItemPlace(path, isLocal: isLocal) }
+  package var place: ItemPlace { ItemPlace(path, isLocal: isLocal) }
 }

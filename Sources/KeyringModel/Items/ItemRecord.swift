@@ -17,7 +17,7 @@ public struct ItemRecord: Sendable {
   /// The group of people who can read the secret.
   public var group: String
   /// The digest of the item's OpenPGP file.
-  public var sealed: ContentDigest
+  package var sealed: ContentDigest
   /// All attributes, known and custom.
   public var attributes: Attributes
   /// A Boolean value that indicates whether the item never leaves this machine. It follows from the file's
@@ -47,7 +47,7 @@ public struct ItemRecord: Sendable {
   }
 
   /// The primary key, which is unique within the class.
-  public var primaryKey: PrimaryKey {
+  package var primaryKey: PrimaryKey {
     PrimaryKey(itemClass: itemClass, attributes: attributes, group: group)
   }
 

@@ -9,7 +9,7 @@ public enum ItemReference: Hashable, Sendable {
   case id(ItemID)
 
   /// The scheme that every reference starts with.
-  public static let scheme = "keytree://"
+  package static let scheme = "keytree://"
 
   private static let idPrefix = "id/"
 

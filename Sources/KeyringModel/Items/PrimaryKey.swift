@@ -5,15 +5,15 @@ internal import Encoding
 ///
 /// Default values (empty, zero, false) are omitted, and bytes that are valid UTF-8 are kept as text, so two
 /// representations of the same key are equal.
-public struct PrimaryKey: Hashable, Sendable {
+package struct PrimaryKey: Hashable, Sendable {
   /// The class of the item.
-  public let itemClass: ItemClass
+  package let itemClass: ItemClass
   /// The values in the order of ``AttributeSchema/primaryKey(of:)``.
-  public let values: [(name: AttributeName, value: AttributeValue)]
+  package let values: [(name: AttributeName, value: AttributeValue)]
   /// The group of the item.
-  public let group: String
+  package let group: String
   /// A Boolean value that indicates whether the item is marked as synchronised.
-  public let isSynchronizable: Bool
+  package let isSynchronizable: Bool
 
   /// Extracts the primary key from an item's attributes.
   ///
@@ -21,7 +21,7 @@ public struct PrimaryKey: Hashable, Sendable {
   ///   - itemClass: The class of the item.
   ///   - attributes: All of its attributes. Those outside the primary key are ignored.
   ///   - group: Its group.
-  public init(itemClass: ItemClass, attributes: Attributes, group: String) {
+  package init(itemClass: ItemClass, attributes: Attributes, group: String) {
     self.itemClass = itemClass
     self.group = group
     values = AttributeSchema.primaryKey(of: itemClass).compactMap { name in
@@ -38,18 +38,18 @@ public struct PrimaryKey: Hashable, Sendable {
   /// The value of one attribute of the key; nil if it has its default value.
   ///
   /// - Parameter name: An attribute of the primary key.
-  public subscript(name: AttributeName) -> AttributeValue? {
+  package subscript(name: AttributeName) -> AttributeValue? {
     values.first { $0.name == name }?.value
   }
 
   /// The name of the field; nil if this is not the key of a field.
-  public var field: String? {
+  package var field: String? {
     guard case .string(let text)? = self[.field] else { return nil }
     return text
   }
 
   /// The key of the login that a field belongs to, in the group of the field.
-  public var withoutField: PrimaryKey { PrimaryKey(self, values: values.filter { $0.name != .field }) }
+  package var withoutField: PrimaryKey { PrimaryKey(self, values: values.filter { $0.name != .field }) }
 
   private init(_ other: PrimaryKey, values: [(name: AttributeName, value: AttributeValue)]) {
     (itemClass, group, isSynchronizable) = (other.itemClass, other.group, other.isSynchronizable)
@@ -57,7 +57,7 @@ public struct PrimaryKey: Hashable, Sendable {
   }
 
   /// The key as canonical JSON: `class`, `group`, all values, and `synchronizable` when true.
-  public var canonicalJSON: [UInt8] {
+  package var canonicalJSON: [UInt8] {
     var members = values.map { JSONMember($0.name.text, JSONValue($0.value)) }
     members.append(JSONMember("class", .string(itemClass.rawValue)))
     members.append(JSONMember("group", .string(group)))
@@ -72,14 +72,14 @@ public struct PrimaryKey: Hashable, Sendable {
   }
 
   /// Returns true if both identify the same item.
-  public static func == (left: PrimaryKey, right: PrimaryKey) -> Bool {
+  package static func == (left: PrimaryKey, right: PrimaryKey) -> Bool {
     left.itemClass == right.itemClass && left.isSynchronizable == right.isSynchronizable
       && left.group.hasSameBytes(as: right.group)
       && left.values.elementsEqual(right.values) { $0.name == $1.name && $0.value == $1.value }
   }
 
   /// Feeds all parts of the key to a hasher.
-  public func hash(into hasher: inout Hasher) {
+  package func hash(into hasher: inout Hasher) {
     hasher.combine(itemClass)
     hasher.combine(isSynchronizable)
     hasher.combine(group)

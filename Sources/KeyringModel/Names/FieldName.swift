@@ -6,13 +6,13 @@ public enum FieldName {
   public static let note = "note"
 
   /// The maximum size of a name, in bytes.
-  public static let maximumSize = 40
+  package static let maximumSize = 40
 
   /// Returns true if a field can have this name: 1 to 40 of `[a-z0-9-]`, not starting with `-`, and not the name of a
   /// DOS device, because the name is also the name of a file.
   ///
   /// - Parameter name: A proposed name.
-  public static func isValid(_ name: some BidirectionalCollection<UInt8>) -> Bool {
+  package static func isValid(_ name: some BidirectionalCollection<UInt8>) -> Bool {
     guard name.count <= maximumSize, ReadableComponent.isValid(name, isName: false) else { return false }
     return name.allSatisfy { byte in
       switch byte {
@@ -24,5 +24,5 @@ public enum FieldName {
   }
 
   /// Returns true if a field can have this name; see the overload for bytes.
-  public static func isValid(_ name: String) -> Bool { isValid(name.utf8) }
+  package static func isValid(_ name: String) -> Bool { isValid(name.utf8) }
 }

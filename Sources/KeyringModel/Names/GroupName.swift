@@ -4,13 +4,13 @@ public enum GroupName {
   public static let `default` = "default"
 
   /// The maximum size of a name, in bytes.
-  public static let maximumSize = 100
+  package static let maximumSize = 100
 
   /// Returns true if a group can have this name: letters, digits, `.`, `_` and `-`, starting with a letter or
   /// digit.
   ///
   /// - Parameter name: A proposed name, case-sensitive.
-  public static func isValid(_ name: String) -> Bool {
+  package static func isValid(_ name: String) -> Bool {
     guard let first = name.utf8.first, isAlphanumeric(first), name.utf8.count <= maximumSize else {
       return false
     }

@@ -10,7 +10,7 @@ public struct Identifier<Subject>: Hashable, Sendable {
   /// Generates a new identifier. Collisions are practically impossible for any number of items.
   ///
   /// - Parameter generator: The source of randomness. Tests pass a reproducible one.
-  public init(using generator: inout some RandomNumberGenerator) {
+  package init(using generator: inout some RandomNumberGenerator) {
     high = generator.next()
     low = generator.next()
   }

@@ -1,28 +1,28 @@
-public import Encoding
+package import Encoding
 
 /// An admin's decision that a secret need not be changed, although a person who was removed could have read it.
 ///
 /// It applies to one revision of the secret and has no effect after the secret changes.
-public struct AcceptedRisk: Equatable, Sendable {
+package struct AcceptedRisk: Equatable, Sendable {
   /// The revision of the secret that the decision applies to.
-  public var revision: Revision
+  package var revision: Revision
   /// The reason for accepting the risk; not empty.
-  public var reason: String
+  package var reason: String
   /// The admin who decided.
-  public var by: Fingerprint
+  package var by: Fingerprint
   /// The time when the risk was accepted.
-  public var at: Timestamp
+  package var at: Timestamp
 
   /// The maximum size of a reason, in bytes.
-  public static let maximumReason = 1024
+  package static let maximumReason = 1024
 
   /// Makes a decision from its parts.
-  public init(revision: Revision, reason: String, by: Fingerprint, at: Timestamp) {
+  package init(revision: Revision, reason: String, by: Fingerprint, at: Timestamp) {
     (self.revision, self.reason, self.by, self.at) = (revision, reason, by, at)
   }
 
   /// Returns true if both are equal; reasons are compared as bytes.
-  public static func == (left: AcceptedRisk, right: AcceptedRisk) -> Bool {
+  package static func == (left: AcceptedRisk, right: AcceptedRisk) -> Bool {
     left.revision == right.revision && left.reason.hasSameBytes(as: right.reason) && left.by == right.by
       && left.at == right.at
   }

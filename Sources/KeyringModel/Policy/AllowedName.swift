@@ -4,19 +4,19 @@ internal import Encoding
 ///
 /// A name is the path of a file from the top of the store, such as `README.md` or `.github/workflows/verify.yml`. A
 /// name that ends with `/` allows all files below a folder.
-public enum AllowedName {
+package enum AllowedName {
   /// The maximum size of a name, in bytes.
-  public static let maximumSize = 1000
+  package static let maximumSize = 1000
 
   /// The maximum number of names in a policy.
-  public static let maximumCount = 1000
+  package static let maximumCount = 1000
 
   /// Returns true if a policy can allow a name.
   ///
   /// Names of the store itself cannot be allowed: the store decides which files are there.
   ///
   /// - Parameter name: A proposed name, case-sensitive.
-  public static func isValid(_ name: String) -> Bool {
+  package static func isValid(_ name: String) -> Bool {
     name.utf8.count <= maximumSize && isSafePath(name.hasSuffix("/") ? String(name.dropLast()) : name)
       && !StoreName.isReserved(name)
   }
@@ -25,7 +25,7 @@ public enum AllowedName {
   /// file system (threat T20), and no other sequence of bytes is the same name for Swift.
   ///
   /// - Parameter path: A relative path with `/` between its components.
-  public static func isSafePath(_ path: String) -> Bool {
+  package static func isSafePath(_ path: String) -> Bool {
     guard path.isUnambiguousName else { return false }
     let parts = path.split(separator: "/", omittingEmptySubsequences: false)
     guard let last = parts.last.map(folded), parts.allSatisfy({ isSafe($0) }) else { return false }

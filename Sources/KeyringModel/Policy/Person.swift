@@ -20,18 +20,18 @@ public struct Person: Sendable {
   public var removed: Timestamp?
   /// The entry with the new key of the same person; nil unless the person was removed because that key replaces this one.
   /// What this key could decrypt, the person may still read, unless it is compromised.
-  public var replacedBy: Fingerprint?
+  package var replacedBy: Fingerprint?
   /// True if others may have used this key before the new key replaced it, so that they may know what it could decrypt.
-  public var isCompromised = false
+  package var isCompromised = false
   /// The digest of the person's key file. With it, the signature of the policy also covers the key file. Nil in a
   /// policy from before digests were stored.
-  public var key: ContentDigest?
+  package var key: ContentDigest?
   /// The fingerprints of the subkeys, or of the primary key, that items are encrypted to for this person; not empty. A
   /// subkey for each device is possible. The list does not depend on the time, so neither do the checks that use it.
-  public var encryptTo: [Fingerprint]
+  package var encryptTo: [Fingerprint]
 
   /// Makes an entry from its parts.
-  public init(
+  package init(
     name: String, role: Role, added: Timestamp, removed: Timestamp? = nil, replacedBy: Fingerprint? = nil,
     isCompromised: Bool = false, key: ContentDigest? = nil, encryptTo: [Fingerprint]
   ) {

@@ -1,18 +1,18 @@
-public import Encoding
+package import Encoding
 
 /// The policy of a keyring that this machine has accepted; kept outside the store.
-public struct Pin: Equatable, Sendable {
+package struct Pin: Equatable, Sendable {
   /// The generation of the accepted policy.
-  public var generation: Int
+  package var generation: Int
   /// The digest of the accepted policy's exact bytes.
-  public var digest: ContentDigest
+  package var digest: ContentDigest
   /// The admins of the accepted policy. One of them must have signed the next policy.
-  public var admins: [Fingerprint]
+  package var admins: [Fingerprint]
   /// The digest of each person's key file as it was accepted; nil in a pin from before digests were stored.
   ///
   /// The signature of a policy does not cover the key files themselves. An older file of the same key is valid, but may
   /// lack a revocation or contain a retired encryption subkey.
-  public var keys: [Fingerprint: ContentDigest]?
+  package var keys: [Fingerprint: ContentDigest]?
 
   /// The format that this version writes.
   package static let format: Int64 = 1
@@ -26,7 +26,7 @@ public struct Pin: Equatable, Sendable {
   ///   - digest: The digest of its bytes.
   ///   - admins: Its admins. The pin sorts them and removes duplicates.
   ///   - keys: The digest of each person's key file, or nil if they are not known.
-  public init(
+  package init(
     generation: Int, digest: ContentDigest, admins: [Fingerprint], keys: [Fingerprint: ContentDigest]?
   ) {
     self.generation = generation
@@ -41,14 +41,14 @@ public struct Pin: Equatable, Sendable {
   ///   - policy: The policy that was accepted.
   ///   - bytes: The exact bytes of the policy's file.
   ///   - keys: The key file of each person in the policy.
-  public init(policy: Policy, bytes: [UInt8], keys: [Fingerprint: [UInt8]]) {
+  package init(policy: Policy, bytes: [UInt8], keys: [Fingerprint: [UInt8]]) {
     self.init(
       generation: policy.generation, digest: ContentDigest(of: bytes), admins: policy.admins,
       keys: keys.mapValues { ContentDigest(of: $0) })
   }
 
   /// Writes the pin as canonical JSON with a line feed.
-  public func encode() -> [UInt8] {
+  package func encode() -> [UInt8] {
     var members = [
       JSONMember("format", .integer(Pin.format)),
       JSONMember("generation", .integer(Int64(generation))),
@@ -66,7 +66,7 @@ public struct Pin: Equatable, Sendable {
   ///
   /// - Parameter bytes: The whole file.
   /// - Throws: ``PolicyError``, as ``Policy/parse(_:)`` does; ``PolicyError/noAdmin`` if the list of admins is empty.
-  public static func parse(_ bytes: [UInt8]) throws(PolicyError) -> Pin {
+  package static func parse(_ bytes: [UInt8]) throws(PolicyError) -> Pin {
     var fields = try PolicyFields(parsing: bytes, size: maximumSize, format: format)
     let generation = try fields.takeInteger("generation")
     guard generation >= 1 else { throw .invalid("generation") }

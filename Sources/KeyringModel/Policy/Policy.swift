@@ -1,4 +1,4 @@
-public import Encoding
+package import Encoding
 
 /// The people, groups and rules of a keyring: the signed file `policy.json` as a value.
 ///
@@ -8,17 +8,17 @@ public struct Policy: Equatable, Sendable {
   /// The keyring that the policy is for.
   public var keyring: KeyringID
   /// The number of the policy: 1 for the first policy of a keyring, one more for each that follows.
-  public var generation: Int
+  package var generation: Int
   /// The digest of the previous policy; nil in the first one.
-  public var previous: ContentDigest?
+  package var previous: ContentDigest?
   /// The current and former members, by the fingerprint of the person's primary key.
   public var people: [Fingerprint: Person]
   /// The people of each group; `default` always exists.
   public var groups: [String: [Fingerprint]]
   /// The decisions not to change secrets that a removed person could have read, by item.
-  public var accepted: [ItemID: AcceptedRisk]
-  /// The names of files that the history may have beside the store; see ``AllowedName``.
-  public var files: Set<String>
+  package var accepted: [ItemID: AcceptedRisk]
+  /// The names of files that the history may have beside the store; see `AllowedName`.
+  package var files: Set<String>
 
   /// The format that this version writes.
   package static let format: Int64 = 1
@@ -26,7 +26,7 @@ public struct Policy: Equatable, Sendable {
   package static let maximumSize = 1024 * 1024
 
   /// Makes a policy from its parts. ``validate()`` checks them.
-  public init(
+  package init(
     keyring: KeyringID, generation: Int, previous: ContentDigest?,
     people: [Fingerprint: Person], groups: [String: [Fingerprint]], accepted: [ItemID: AcceptedRisk] = [:],
     files: Set<String> = []
@@ -51,7 +51,7 @@ public struct Policy: Equatable, Sendable {
   /// Checks the rules that the format of the file cannot express.
   ///
   /// - Throws: ``PolicyError`` for the first violated rule.
-  public func validate() throws(PolicyError) {
+  package func validate() throws(PolicyError) {
     guard generation >= 1, Int64(generation) <= AttributeSchema.maximumInteger else {
       throw .invalid("generation")
     }
@@ -94,7 +94,7 @@ public struct Policy: Equatable, Sendable {
   }
 
   /// Writes the policy as canonical JSON with a line feed; equal policies give equal bytes.
-  public func encode() -> [UInt8] {
+  package func encode() -> [UInt8] {
     var members = [
       JSONMember("format", .integer(Policy.format)),
       JSONMember("generation", .integer(Int64(generation))),
@@ -120,7 +120,7 @@ public struct Policy: Equatable, Sendable {
   /// - Parameter bytes: The whole file.
   /// - Throws: ``PolicyError``; ``PolicyError/unknownFormat(_:)`` if a newer version wrote the file,
   ///   ``PolicyError/notCanonical`` if the bytes differ from the result of ``encode()``.
-  public static func parse(_ bytes: [UInt8]) throws(PolicyError) -> Policy {
+  package static func parse(_ bytes: [UInt8]) throws(PolicyError) -> Policy {
     var fields = try PolicyFields(parsing: bytes, size: maximumSize, format: format)
     let previous: ContentDigest?
     if let text = try fields.takeOptionalString("previous") {

@@ -1,9 +1,9 @@
-public import Encoding
+package import Encoding
 
 /// One change to a policy, small enough to be reapplied to another person's version of the policy.
 ///
 /// An edit whose result already exists changes nothing, so edits may be applied twice.
-public enum PolicyEdit: Equatable, Sendable {
+package enum PolicyEdit: Equatable, Sendable {
   /// Adds a person to the keyring, or adds a removed person again.
   case add(
     Fingerprint, name: String, role: Person.Role, key: ContentDigest, encryptTo: [Fingerprint])
@@ -58,7 +58,7 @@ extension Policy {
   /// - Returns: The next generation. If the edits change nothing, it differs only in `generation` and `previous`.
   /// - Throws: ``PolicyError`` if the result is not a valid policy: ``PolicyError/noAdmin``,
   ///   ``PolicyError/emptyDefaultGroup``, ``PolicyError/unknownPerson(_:group:)`` and others.
-  public func successor(
+  package func successor(
     by edits: [PolicyEdit], previous digest: ContentDigest, at now: Timestamp
   ) throws(PolicyError) -> Policy {
     var next = self
@@ -108,7 +108,7 @@ extension Policy {
   ///
   /// - Parameter base: The older policy.
   /// - Returns: The edits, in an order that satisfies their dependencies.
-  public func edits(since base: Policy) -> [PolicyEdit] {
+  package func edits(since base: Policy) -> [PolicyEdit] {
     var edits: [PolicyEdit] = []
     for (fingerprint, person) in people.sorted(by: { $0.key < $1.key }) {
       let old = base.people[fingerprint]
@@ -166,7 +166,7 @@ extension Policy {
   }
 
   /// Returns true if a person is a current member of the keyring.
-  public func isMember(_ fingerprint: Fingerprint) -> Bool {
+  package func isMember(_ fingerprint: Fingerprint) -> Bool {
     people[fingerprint].map { $0.removed == nil } ?? false
   }
 
@@ -190,7 +190,7 @@ extension Policy {
   }
 
   /// Returns the groups of a person, sorted.
-  public func groups(of fingerprint: Fingerprint) -> [String] {
+  package func groups(of fingerprint: Fingerprint) -> [String] {
     groups.filter { $0.value.contains(fingerprint) }.map(\.key).sorted { $0.precedesInBytes($1) }
   }
 }

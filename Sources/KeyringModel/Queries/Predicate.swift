@@ -69,13 +69,13 @@ public struct Predicate: Sendable {
   /// - Parameters:
   ///   - content: The bytes of the attribute.
   ///   - ignoresCase: True to ignore the case of letters.
-  public static func container(_ content: [UInt8], ignoresCase: Bool = false) -> Predicate {
+  package static func container(_ content: [UInt8], ignoresCase: Bool = false) -> Predicate {
     Predicate(
       subject: .container, comparison: .equal(AttributeValue(text: content)), ignoresCase: ignoresCase)
   }
 
   /// Returns the condition that the id starts with these hexadecimal digits.
-  public static func id(prefix: String) -> Predicate {
+  package static func id(prefix: String) -> Predicate {
     Predicate(subject: .id(prefix: prefix), comparison: .exists)
   }
 

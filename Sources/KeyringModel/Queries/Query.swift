@@ -63,7 +63,7 @@ public struct Query: Sendable {
   /// Checks that the query is valid, before anything is read.
   ///
   /// - Throws: ``QueryError`` for the first violated rule.
-  public func validate() throws(QueryError) {
+  package func validate() throws(QueryError) {
     if limit == .all, returns.contains(.secret) { throw .secretOfAllMatches }
     if case .count(let number) = limit, number < 1 { throw .limitNotPositive(number) }
     for predicate in predicates { try predicate.validate(itemClass: itemClass) }

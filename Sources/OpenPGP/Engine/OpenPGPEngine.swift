@@ -200,15 +200,15 @@ package enum CachedPassphrases: Sendable, Equatable {
 }
 
 /// Counts of the operations of an engine, for tests and `--explain`.
-public struct EngineStatistics: Sendable, Equatable {
+package struct EngineStatistics: Sendable, Equatable {
   /// The number of messages that were given to GnuPG to decrypt.
-  public var decryptions: Int
+  package var decryptions: Int
   /// The number of messages that were encrypted.
-  public var encryptions: Int
+  package var encryptions: Int
   /// The number of signatures that were made. Each needs a secret key once, like a decryption.
-  public var signatures: Int
+  package var signatures: Int
   /// The number of processes of any kind that were started.
-  public var processes: Int
+  package var processes: Int
 
   /// Creates statistics.
   ///
@@ -217,7 +217,7 @@ public struct EngineStatistics: Sendable, Equatable {
   ///   - encryptions: Messages encrypted.
   ///   - signatures: Signatures made.
   ///   - processes: Processes started.
-  public init(decryptions: Int = 0, encryptions: Int = 0, signatures: Int = 0, processes: Int = 0) {
+  package init(decryptions: Int = 0, encryptions: Int = 0, signatures: Int = 0, processes: Int = 0) {
     self.decryptions = decryptions
     self.encryptions = encryptions
     self.signatures = signatures

@@ -1,9 +1,9 @@
-public import Encoding
+package import Encoding
 
 /// The revocation of a key by its owner (RFC 9580, 5.2.3.31).
 public struct KeyRevocation: Sendable, Equatable {
   /// The reason that the owner gave.
-  public enum Reason: UInt8, Sendable {
+  package enum Reason: UInt8, Sendable {
     /// The owner chose to give no reason.
     case unspecified = 0
     /// Another key replaces this one.
@@ -17,23 +17,23 @@ public struct KeyRevocation: Sendable, Equatable {
   }
 
   /// The time of the revocation, as claimed by the owner.
-  public var created: Timestamp
+  package var created: Timestamp
   /// The reason; nil if the owner stated none, or one that this program does not know.
-  public var reason: Reason?
+  package var reason: Reason?
 
   /// Creates a revocation.
   ///
   /// - Parameters:
   ///   - created: The time of the revocation.
   ///   - reason: The reason, if it is known.
-  public init(created: Timestamp, reason: Reason?) {
+  package init(created: Timestamp, reason: Reason?) {
     self.created = created
     self.reason = reason
   }
 
   /// True if the signatures of the key are not valid at any time, because anyone may have made them. Otherwise those
   /// from before the revocation stay valid.
-  public var isHard: Bool { Self.isHard(reason) }
+  package var isHard: Bool { Self.isHard(reason) }
 
   static func isHard(_ reason: Reason?) -> Bool {
     switch reason {

@@ -1,5 +1,5 @@
 internal import Encoding
-public import KeyringModel
+package import KeyringModel
 
 /// The 64-bit id of a key or subkey, as it is written before an encrypted message (RFC 9580, 5.1).
 ///
@@ -7,15 +7,15 @@ public import KeyringModel
 /// one.
 public struct KeyID: Hashable, Sendable, Comparable {
   /// The id as a big-endian number.
-  public let value: UInt64
+  package let value: UInt64
 
   /// The id of a hidden recipient. gpg writes it with `throw-keyids`.
-  public static let hidden = KeyID(value: 0)
+  package static let hidden = KeyID(value: 0)
 
   /// Creates an id from a number.
   ///
   /// - Parameter value: The eight bytes as a big-endian number.
-  public init(value: UInt64) { self.value = value }
+  package init(value: UInt64) { self.value = value }
 
   /// Reads 16 hexadecimal digits, upper or lower case.
   ///
@@ -30,7 +30,7 @@ public struct KeyID: Hashable, Sendable, Comparable {
   ///
   /// - Parameter fingerprint: Its own fingerprint: the id is the last 8 bytes of one of version 4, and the first 8 bytes
   ///   of a later one.
-  public init(of fingerprint: Fingerprint) {
+  package init(of fingerprint: Fingerprint) {
     let digits = fingerprint.text
     let text = digits.utf8.count == 40 ? digits.suffix(16) : digits.prefix(16)
     value = text.utf8.reduce(0) { $0 << 4 | UInt64(Hex.value(of: $1) ?? 0) }
