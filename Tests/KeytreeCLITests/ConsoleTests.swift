@@ -68,6 +68,12 @@ struct ConsoleTests {
     let pipe = MemoryConsole(isTerminal: false, columns: columns)
     pipe.console.complain(line)
     #expect(pipe.talk.text == line + "\n")
+    // A report is data, and wraps in the same way.
+    for console in [memory.console, pipe.console] {
+      console.print(wrapping: line)
+      console.flush()
+    }
+    #expect(memory.output.text == shown && pipe.output.text == line + "\n")
   }
 
   @Test("questions and facts wrap between words on a terminal")
@@ -80,6 +86,11 @@ struct ConsoleTests {
     memory.console.print(facts)
     try memory.console.finish()
     #expect(memory.output.text == "policy  generation 2, this machine has\n        not accepted any policy\n")
+    // A fingerprint is not broken as long as the terminal is wide enough for it.
+    let digits = String(repeating: "8", count: 36)
+    var people = FactList()
+    people.add("person", "\(digits) Alice")
+    #expect(people.lines(width: 40) == ["person", "    \(digits)", "        Alice"])
   }
 
   @Test(

@@ -74,7 +74,7 @@ enum AdoptCommand: Command {
       if call.globals.json {
         call.console.print(json: .object(entry.members + [JSONMember("outcome", .string("listed"))]))
       } else {
-        call.console.print(entry.line)
+        call.console.print(wrapping: entry.line)
       }
     }
     if entries.isEmpty {

@@ -54,14 +54,22 @@ struct Diagnosis: Equatable {
 
   /// Returns the diagnoses as lines of text: state, subject and finding, and the advice on the next line.
   static func lines(_ list: [Diagnosis]) -> [String] {
-    let width = list.map { DisplayWidth.of($0.subject) }.max() ?? 0
+    let width = indentation(of: list)
     return list.flatMap { diagnosis -> [String] in
       let state = diagnosis.state.rawValue
-      let indent = String(repeating: " ", count: 7 - state.count)
-      let gap = String(repeating: " ", count: width - DisplayWidth.of(diagnosis.subject) + 2)
+      let indent = String(repeating: " ", count: stateWidth - state.count)
+      let gap = String(repeating: " ", count: width - stateWidth - DisplayWidth.of(diagnosis.subject))
       let line = state + indent + diagnosis.subject + gap + diagnosis.text
       guard let advice = diagnosis.advice else { return [line] }
-      return [line, String(repeating: " ", count: 9 + width) + "-> " + advice]
+      return [line, String(repeating: " ", count: width) + "-> " + advice]
     }
+  }
+
+  /// The width of the column with the state.
+  private static let stateWidth = 7
+
+  /// Returns the column at which the texts of a list begin.
+  static func indentation(of list: [Diagnosis]) -> Int {
+    stateWidth + (list.map { DisplayWidth.of($0.subject) }.max() ?? 0) + 2
   }
 }

@@ -31,7 +31,8 @@ enum DoctorCommand: Command {
     if call.globals.json {
       for diagnosis in list { call.console.print(json: diagnosis.json) }
     } else {
-      for line in Diagnosis.lines(list) { call.console.print(line) }
+      let indent = Diagnosis.indentation(of: list)
+      for line in Diagnosis.lines(list) { call.console.print(wrapping: line, indent: indent) }
     }
     let count = list.count { $0.state == .wrong }
     if !call.globals.json, count > 0 {

@@ -37,10 +37,11 @@ enum WhoCommand: Command {
     if call.globals.json {
       call.console.print(json: json(readers, record))
     } else {
-      for reader in readers.readers { call.console.print(line(reader, keyring.policy)) }
+      for reader in readers.readers { call.console.print(wrapping: line(reader, keyring.policy), indent: 2) }
       for member in readers.missing {
         call.console.print(
-          "-                 \(member.text)  \(keyring.policy.name(of: member)), CANNOT READ IT")
+          wrapping: "-                 \(member.text)  \(keyring.policy.name(of: member)), CANNOT READ IT",
+          indent: 2)
       }
     }
     if readers.isRight { return .done }

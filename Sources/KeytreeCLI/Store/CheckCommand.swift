@@ -67,8 +67,8 @@ enum CheckCommand: Command {
   }
 
   private static func print(_ report: CheckReport, isRepaired: Bool, _ console: Console) {
-    for repair in report.repairs { console.print(repair.line) }
-    for finding in report.findings { console.print(finding.line) }
+    for repair in report.repairs { console.print(wrapping: repair.line) }
+    for finding in report.findings { console.print(wrapping: finding.line) }
     var items = report.items == 1 ? "1 item" : "\(report.items) items"
     let copies = report.conflictCopies
     if copies > 0 { items += copies == 1 ? ", 1 conflict copy" : ", \(copies) conflict copies" }

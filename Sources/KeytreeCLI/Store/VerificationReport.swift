@@ -28,10 +28,10 @@ struct VerificationReport {
     }
     let place = branch.map { "\(Self.shortName($0)): " } ?? ""
     let shown = branch == nil ? result.findings[...] : result.findings.prefix(Self.limit)
-    for finding in shown { console.print(place + finding.line) }
+    for finding in shown { console.print(wrapping: place + finding.line) }
     let rest = result.findings.count - shown.count
     if rest > 0 { console.print("\(place)and \(rest) more") }
-    for warning in result.warnings { console.print("\(place)warning: \(warning.line)") }
+    for warning in result.warnings { console.print(wrapping: "\(place)warning: \(warning.line)") }
   }
 
   /// Reports the extent and the result of the verification.

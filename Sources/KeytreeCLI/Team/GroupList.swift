@@ -49,7 +49,8 @@ struct GroupList {
             JSONMember("role", .string(person.role.rawValue)),
           ]))
       } else {
-        call.console.print(person.line(member, isMe: member == keyring.ownFingerprint))
+        call.console.print(
+          wrapping: person.line(member, isMe: member == keyring.ownFingerprint), indent: 2)
       }
     }
   }

@@ -242,7 +242,7 @@ enum TrustCommand: Command {
     console.print("")
     let changes = PolicyDifference(from: accepted, to: trust.policy).lines
     console.print(changes.isEmpty ? "No person, group or file changes." : "Changes:")
-    for line in changes { console.print(line) }
+    for line in changes { console.print(wrapping: line, indent: 4) }
   }
 
   private static func json(_ trust: Trust) -> JSONValue {

@@ -73,6 +73,13 @@ package final class Console {
     write("\(line)\n")
   }
 
+  /// Adds a line of a report to the data, escaped for output, and wrapped between words on a terminal.
+  ///
+  /// - Parameter indent: the indentation of all lines but the first; nil for that of the first.
+  package func print(wrapping line: String, indent: Int? = nil) {
+    write(wrapped("\(line)", to: output.columns, indent: indent) + "\n")
+  }
+
   /// Adds a list of facts to the data, wrapped between words on a terminal.
   ///
   /// - Parameter indent: the indentation of the lines.
@@ -131,7 +138,7 @@ package final class Console {
   /// Writes one line about a problem, even if the console is quiet. The line is escaped for output, and wrapped between
   /// words on a terminal.
   package func complain(_ line: String) {
-    writeDiagnostics(wrapped("\(line)") + "\n")
+    writeDiagnostics(wrapped("\(line)", to: talk.columns) + "\n")
   }
 
   /// Writes a list of facts to standard error, wrapped between words on a terminal.
@@ -139,10 +146,11 @@ package final class Console {
     for line in facts.lines(width: talk.columns) { complain(line) }
   }
 
-  /// Returns escaped text that is wrapped to the width of the terminal with the diagnostics.
-  private func wrapped(_ text: TerminalText) -> TerminalText {
-    guard let columns = talk.columns else { return text }
-    return TerminalText(composed: DisplayWidth.wrap(text.text, to: columns).joined(separator: "\n"))
+  /// Returns escaped text that is wrapped to the width of a terminal; nil if it is written to no terminal.
+  private func wrapped(_ text: TerminalText, to columns: Int?, indent: Int? = nil) -> TerminalText {
+    guard let columns else { return text }
+    return TerminalText(
+      composed: DisplayWidth.wrap(text.text, to: columns, indent: indent).joined(separator: "\n"))
   }
 
   /// Writes text to standard error unchanged, for example a line that is redrawn.
@@ -169,7 +177,7 @@ package final class Console {
   /// - Throws: `promptImpossible` without a terminal or if questions are refused; `interrupted`.
   package func confirm(_ question: String, unless interruption: Int32? = nil) throws -> Bool {
     try requirePerson(for: question)
-    writeDiagnostics(wrapped("\(question)? [y/N]") + " ")
+    writeDiagnostics(wrapped("\(question)? [y/N]", to: talk.columns) + " ")
     do {
       let answer = try input.readLine(unless: interruption).lowercased()
       return answer == "y" || answer == "yes"
@@ -207,7 +215,7 @@ package final class Console {
   /// - Throws: `promptImpossible` without a terminal or if questions are refused; `inputFailed`.
   package func ask(_ question: String) throws -> String? {
     try requirePerson(for: question)
-    writeDiagnostics(wrapped("\(question):") + " ")
+    writeDiagnostics(wrapped("\(question):", to: talk.columns) + " ")
     do {
       let answer = try input.readLine(unless: nil)
       guard let first = answer.firstIndex(where: { !$0.isWhitespace }),

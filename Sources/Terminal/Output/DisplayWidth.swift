@@ -46,7 +46,8 @@ package enum DisplayWidth {
     return start + String(end.reversed())
   }
 
-  /// Returns the lines of a text that is wrapped between words. A word that is too long has a line of its own.
+  /// Returns the lines of a text that is wrapped between words. A word that is too long has a line of its own, which is
+  /// less indented if the word then fits.
   ///
   /// - Parameters:
   ///   - text: a text of one line, without control characters.
@@ -67,7 +68,7 @@ package enum DisplayWidth {
       }
       if !gap.isEmpty, of(line) + gap.utf8.count + of(String(word)) > limit {
         lines.append(line)
-        (line, gap) = (margin, "")
+        (line, gap) = (String(margin.prefix(max(0, limit - of(String(word))))), "")
       }
       line += gap + word
       gap = " "
