@@ -85,7 +85,7 @@ struct AdoptedContents {
       return login.items.map { Adoption.Part(new($0, target), secret: $0.secret) }
     }
     guard Set(places.map(\.loginPlace)).count == 1 else {
-      throw AdoptionRefusal(entry, "several items have the name of \(first.reference.text)", .ambiguous)
+      throw AdoptionRefusal(entry, "several items have the name of \(call.name(of: first))", .ambiguous)
     }
     let replaced = Dictionary(own.map { ($0.field, $0) }) { first, _ in first }
     return login.items.map { planned in

@@ -45,7 +45,7 @@ struct RotationReport {
       hasColor: call.environment.allowsColor)
     for entry in list.entries {
       let readers = entry.readers.map { $0.words(policy, group: entry.record.group) }
-      let name = isTerminal && !entry.isDeleted ? entry.record.listLine : entry.name
+      let name = isTerminal ? entry.listLine : entry.name
       table.add([entry.state.rawValue, name, readers.joined(separator: "; "), note(entry, policy)])
     }
     call.console.write(table)
@@ -84,6 +84,11 @@ struct RotationReport {
 }
 
 extension RotationList.Entry {
+  /// The name of the item in a list for people, with digits of the id as in ``name``.
+  fileprivate var listLine: String {
+    isDeleted ? "\(record.listLine)  #\(record.id.hex.prefix(8))" : record.listLine
+  }
+
   /// The reference of the item. Digits of the id follow if the item was deleted, because it is then found by its id.
   var name: String {
     isDeleted ? "\(record.reference.text) #\(record.id.hex.prefix(8))" : record.reference.text

@@ -140,7 +140,7 @@ struct RemoteReception {
   private func tell(_ result: Synchronization.Report) throws {
     let report = SyncReport(result, pullsOnly: true)
     report.say(call.console)
-    report.warn(call.console)
+    report.warn(call)
     try report.sayConflicts(call)
   }
 }

@@ -25,16 +25,18 @@ struct SyncConflict {
 
   /// The item, who signed each version, and when each was changed.
   ///
-  /// - Parameter policy: The policy with the names of the people.
-  func text(_ policy: Policy) -> String {
+  /// - Parameters:
+  ///   - policy: The policy with the names of the people.
+  ///   - name: Returns the name of an item.
+  func text(_ policy: Policy, naming name: (ItemRecord) -> String) -> String {
     func version(_ record: ItemRecord, _ signer: Fingerprint?) -> String {
       (signer.map { "the version of \(policy.name(of: $0))" } ?? "a version that no member has signed")
         + " (\(record.modified.second))"
     }
     let lost = "\(version(copy.record, copy.signer)) became conflict copy \(copy.shortName)"
     guard let item else {
-      return "Conflict: \(copy.record.reference.text): \(lost); the item no longer exists."
+      return "Conflict: \(name(copy.record)): \(lost); the item no longer exists."
     }
-    return "Conflict: \(item.record.reference.text): kept \(version(item.record, item.signer)); \(lost)."
+    return "Conflict: \(name(item.record)): kept \(version(item.record, item.signer)); \(lost)."
   }
 }

@@ -23,7 +23,7 @@ struct SyncReport {
   /// - Throws: the errors of reading the conflicts, after everything else was printed.
   func print(_ call: CommandCall) throws {
     if call.globals.json { call.console.write(json) } else { say(call.console) }
-    warn(call.console)
+    warn(call)
     if !call.globals.json { try sayConflicts(call) }
   }
 
@@ -39,14 +39,14 @@ struct SyncReport {
     if report.copies.isEmpty { return }
     let keyring = try call.openKeyring()
     for conflict in try SyncConflict.of(report.copies, in: keyring) {
-      call.console.say(conflict.text(keyring.policy))
+      call.console.say(conflict.text(keyring.policy, naming: call.name))
     }
     call.console.say("hint: `keytree resolve` lists the conflicts.")
   }
 
   /// Prints the warnings about refused, foreign, outdated and deleted items, even with `--quiet`.
-  func warn(_ console: Console) {
-    for line in warnings { console.complain(line) }
+  func warn(_ call: CommandCall) {
+    for line in warnings(call) { call.console.complain(line) }
   }
 
   private var lines: [String] {
@@ -86,7 +86,7 @@ struct SyncReport {
   }
 
   /// The warnings about refused, foreign, outdated and deleted items, each with the committer if it is known.
-  private var warnings: [String] {
+  private func warnings(_ call: CommandCall) -> [String] {
     func by(_ committer: String?) -> String {
       committer.map { " (committed by \(ErrorReport.quoteCompact($0)))" } ?? ""
     }
@@ -95,24 +95,24 @@ struct SyncReport {
     }
       + foreignFiles(by)
       + report.olderVersions.map { record in
-        "keytree: warning: an older version of \(record.reference.text) became a conflict copy"
+        "keytree: warning: an older version of \(call.name(of: record)) became a conflict copy"
       }
       + report.deletions.map { deletion in
         (deletion.isReplaced ? "Another item has replaced " : "Deleted ")
-          + "\(deletion.record.reference.text)\(by(deletion.committer))."
-      } + abandoned + withheld
+          + "\(call.name(of: deletion.record))\(by(deletion.committer))."
+      } + abandoned(call) + withheld
   }
 
   /// The warnings about versions of this clone that others have refused, and where they are.
-  private var abandoned: [String] {
+  private func abandoned(_ call: CommandCall) -> [String] {
     let lines = report.abandoned.map { item in
-      "keytree: warning: the version of \(item.record.reference.text) in this clone was refused, because no member of "
+      "keytree: warning: the version of \(call.name(of: item.record)) in this clone was refused, because no member of "
         + "the group \(item.record.group) has signed it; "
         + (item.isReplaced ? "another version has replaced it" : "it was removed")
     }
     guard let first = report.abandoned.first else { return [] }
     return lines + [
-      "hint: the history keeps it: `keytree history \(first.record.reference.text.shellWord)` shows the commits"
+      "hint: the history keeps it: `keytree history \(call.spokenName(of: first.record).commandLine)` shows the commits"
     ]
   }
 
