@@ -186,15 +186,19 @@ void keytree_dialog_end(int process) {
   errno = saved;
 }
 
+void keytree_dialogs_end(void) {
+  for (int i = 0; i < dialog_limit; i++) {
+    int dialog = atomic_load(&dialogs[i]);
+    if (dialog != 0) keytree_dialog_end(dialog - 1);
+  }
+}
+
 // Calls async-signal-safe functions only.
 static void end_with_children(int number) {
   struct timespec pause = {0, 10 * 1000 * 1000};
   signal_children(SIGTERM);
   signal_children(SIGCONT);
-  for (int i = 0; i < dialog_limit; i++) {
-    int dialog = atomic_load(&dialogs[i]);
-    if (dialog != 0) keytree_dialog_end(dialog - 1);
-  }
+  keytree_dialogs_end();
   for (int i = 0; i < 50 && has_running_child(); i++) nanosleep(&pause, NULL);
   signal_children(SIGKILL);
   struct sigaction action = {.sa_handler = SIG_DFL};

@@ -103,6 +103,7 @@ package enum Program {
     keytree_end_with_children()
     let launch = LaunchState(hardening: Environment.ofProcess().entries)
     PromptTerminal.announce()
+    defer { PromptTerminal.endDialogs() }
     var environment = Environment.ofProcess()
     environment.launch = launch
     let arguments = ArgumentMemory.ofProcess()

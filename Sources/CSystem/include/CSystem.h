@@ -122,6 +122,9 @@ void keytree_dialog_remove(int process);
 // second, and restores the terminal.
 void keytree_dialog_end(int process);
 
+// Ends all registered dialogs in this way. Calls async-signal-safe functions only.
+void keytree_dialogs_end(void);
+
 // pidfd_send_signal(2): sends a signal to the process of a descriptor. Returns -1 with errno on failure.
 int keytree_process_signal(int process, int number);
 

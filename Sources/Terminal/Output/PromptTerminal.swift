@@ -13,6 +13,10 @@ package enum PromptTerminal {
     if let path = unsafe getenv("GPG_TTY") { unsafe keytree_dialog_terminal(path) }
   }
 
+  /// Ends the dialogs for which another thread still waits. A command that reacts to signals itself, such as a service,
+  /// calls this before its process ends; otherwise the dialogs would stay open.
+  package static func endDialogs() { keytree_dialogs_end() }
+
   private static func name() -> String? {
     for descriptor in Int32(0)...2 where isatty(descriptor) == 1 {
       if let name = unsafe ttyname(descriptor) { return unsafe String(cString: name) }

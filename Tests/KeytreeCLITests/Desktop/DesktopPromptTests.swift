@@ -105,6 +105,23 @@ struct DesktopPromptTests {
     wait(for: pinentry, count: 3)
   }
 
+  @Test("the dialog of a service that ends is closed", arguments: [SIGINT, SIGTERM])
+  func serviceEnds(signal: Int32) throws {
+    let pinentry = try TestSupport.Pinentry(answering: "", waits: true)
+    let session = try session(pinentry)
+    // A client that leaves would end the dialog itself.
+    let first = try DesktopUser(session)
+    _ = try first.startUnlocking()
+    wait(for: pinentry)
+    #expect(session.stop(with: signal) == 0)
+    withExtendedLifetime(first) {}
+    // The agent shows one dialog at a time, so the next one proves that this one has ended.
+    try session.start()
+    let user = try DesktopUser(session)
+    _ = try user.startUnlocking()
+    wait(for: pinentry, count: 2)
+  }
+
   @Test("after the agent has forgotten the passphrase, the collection is locked until the next prompt")
   func forgotten() throws {
     let pinentry = try TestSupport.Pinentry.answering()
