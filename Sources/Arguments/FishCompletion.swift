@@ -31,21 +31,31 @@ struct FishCompletion {
 
   private func lines(_ path: [CommandDeclaration]) -> [String] {
     guard let command = path.last else { return [] }
-    let condition = path.map { seen([$0]) }.joined(separator: "; and ")
+    var condition = path.map { seen([$0]) }.joined(separator: "; and ")
+    // `tool group show` is not `tool show`.
+    let parents = path.count > 1 ? [] : parents(ofNamesOf: command)
+    if !parents.isEmpty { condition += "; and not " + seen(parents) }
     var lines = command.options.map { complete($0, condition: condition) }
     let below = command.subcommands.filter { !$0.isHidden }
-    if !below.isEmpty {
-      let isFree = condition + "; and not " + seen(below)
-      lines += below.map { self.command($0, condition: isFree) }
-    }
+    let isFree = below.isEmpty ? condition : condition + "; and not " + seen(below)
+    lines += below.map { self.command($0, condition: isFree) }
     var offered: [CompletionKind] = []
     for operand in command.operands where !offered.contains(operand.value.completion) {
       offered.append(operand.value.completion)
       if let words = words(operand.value.completion) {
-        lines.append("complete -c \(program.name) -n \(quote(condition)) \(words)")
+        lines.append("complete -c \(program.name) -n \(quote(isFree)) \(words)")
       }
     }
     return lines
+  }
+
+  /// Returns the commands that have a subcommand with a name of another command.
+  private func parents(ofNamesOf command: CommandDeclaration) -> [CommandDeclaration] {
+    program.commands.filter { parent in
+      parent.subcommands.contains { below in
+        ([command.name] + command.aliases).contains { below.answers(to: $0) }
+      }
+    }
   }
 
   private func seen(_ commands: [CommandDeclaration]) -> String {
@@ -63,7 +73,9 @@ struct FishCompletion {
     if let short = option.short { line += " -s " + String(short) }
     if let long = option.long { line += " -l " + long }
     if case .required(let value) = option.argument {
-      line += " -r " + (words(value.completion) ?? "")
+      // Without `-x`, fish offers files as well.
+      line += value.completion == .file ? " -r" : " -x"
+      if let words = words(value.completion) { line += " " + words }
     }
     return line + " -d " + quote(option.help)
   }

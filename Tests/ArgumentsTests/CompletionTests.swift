@@ -86,6 +86,8 @@ struct CompletionTests {
     arguments: [
       ("tool re", ["remove"]), ("tool add --acc", ["--account"]), ("tool import ", ["csv", "pass"]),
       ("tool shell f", ["fish"]), ("tool dri", []),
+      // Neither files, nor what `tool add` takes.
+      ("tool add x --account ", []), ("tool otp add ", []), ("tool otp add --acc", []),
     ])
   func fish(line: String, offered: [String]) throws {
     let path = try #require(ProcessRunner.locate("fish"))
