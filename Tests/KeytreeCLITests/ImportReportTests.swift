@@ -22,15 +22,14 @@ struct ImportReportTests {
     let report = try report()
     #expect(
       report.lines(all: true) == [
-        "row 2: added as internet-password/github.com/alice+https",
-        "row 2, note: added as internet-password/github.com/alice+https/note",
-        "row 3: same secret as row 2 (internet-password/github.com/alice+https), which now has url-2 as well",
-        "row 4: added as internet-password/github.com/alice+https~\(digest(of: "duplicate-2")), because another"
-          + " item has its name",
-        "row 5: same as row 2 (internet-password/github.com/alice+https)",
-        "row 6: added as internet-password/example.com/bob+https; parts of the URL may be secret: the"
+        "row 2: added as github.com/alice",
+        "row 2, note: added as github.com/alice --field note",
+        "row 3: same secret as row 2 (github.com/alice), which now has url-2 as well",
+        "row 4: added as github.com/alice (securityDomain duplicate-2), because another item has its name",
+        "row 5: same as row 2 (github.com/alice)",
+        "row 6: added as example.com/bob; parts of the URL may be secret: the"
           + " whole URL is encrypted, and its public parts are shown; the secret is empty",
-        "row 6, url: added as internet-password/example.com/bob+https/url",
+        "row 6, url: added as example.com/bob --field url",
         "5 added, 1 of them renamed because of a name conflict, 1 merged with an identical one, 1 duplicates",
       ])
     // Unremarkable parts are omitted by default.
@@ -76,11 +75,15 @@ struct ImportReportTests {
     return ImportedStore().merge(draft).report
   }
 
-  private func digest(of domain: String) -> String {
-    let attributes: Attributes = [
-      .account: "alice", .server: "github.com", .protocol: "https", .securityDomain: .string(domain),
-    ]
-    let key = PrimaryKey(itemClass: .internetPassword, attributes: attributes, group: "default")
-    return String(ItemPath(key).name.suffix(10))
+  @Test("names are those of the source, not the letters of paths")
+  func spokenNames() throws {
+    let text = "name,url,username,password\nWork,,Agnès Groß,1\n"
+    let (draft, _, _) = try CSVImport.plan(SecretBytes(copying: Array(text.utf8)))
+    let store = ImportedStore()
+    let plan = store.merge(draft)
+    #expect(plan.report.lines(all: true).first == "row 2: added as Work/Agnès Groß")
+    store.apply(plan)
+    #expect(
+      store.merge(draft).report.lines(all: true).first == "row 2: already in the store as Work/Agnès Groß")
   }
 }

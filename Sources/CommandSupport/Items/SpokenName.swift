@@ -126,11 +126,16 @@ extension ItemClass {
 
 extension NewItem {
   /// The name in a sentence, not escaped.
+  var name: String { PrimaryKey(itemClass: itemClass, attributes: attributes, group: group).name }
+}
+
+extension PrimaryKey {
+  /// The name of the item in a sentence, not escaped: its container and its account.
   var name: String {
-    let parts = (itemClass.containerNames + [itemClass.accountName]).compactMap { attributes[$0]?.shownBytes }
-    let name = ItemRecord.visible(Array(parts.filter { !$0.isEmpty }.joined(separator: [UInt8(ascii: "/")])))
-    guard case .string(let field)? = attributes[.field] else { return name }
-    return "\(name) --field \(field)"
+    let container = itemClass.containerNames.lazy.compactMap { self[$0] }.first
+    let parts = [container, self[itemClass.accountName]].compactMap { $0?.shownBytes }
+    let name = ItemRecord.visible(Array(parts.joined(separator: [UInt8(ascii: "/")])))
+    return field.map { "\(name) --field \($0)" } ?? name
   }
 }
 

@@ -1,6 +1,11 @@
 package import Interchange
 internal import KeyringModel
 
+extension ExportReport.Entry {
+  /// The entry as one line for people. The caller escapes it for a terminal.
+  package var line: String { "\(item.name): \(losses.isEmpty ? "exported" : Self.words(for: losses))" }
+}
+
 extension ExportReport {
   // The number of items with the same loss that are listed one by one.
   private static let groupLimit = 3
@@ -18,7 +23,7 @@ extension ExportReport {
     var order: [Group] = []
     var groups: [Group: [Entry]] = [:]
     for entry in entries where !entry.losses.isEmpty {
-      let part = entry.path.field.map { ImportPart(field: $0, label: nil) } ?? .secret
+      let part = entry.item.field.map { ImportPart(field: $0, label: nil) } ?? .secret
       let group = Group(kind: ImportKind(part), losses: entry.losses)
       if groups[group] == nil { order.append(group) }
       groups[group, default: []].append(entry)

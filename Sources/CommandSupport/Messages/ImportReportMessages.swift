@@ -3,7 +3,7 @@ internal import Interchange
 internal import KeyringModel
 
 extension ImportReport.Entry {
-  /// The entry as one line for people, for example `row 17, note: added as generic-password/github.com/alice.note`.
+  /// The entry as one line for people, for example `row 17, note: added as github.com/alice --field note`.
   ///
   /// The line may contain any character of the source, so the caller must escape it for a terminal.
   package var line: String { line(isPlan: false) }
@@ -13,7 +13,7 @@ extension ImportReport.Entry {
     var where_ = source.text
     if part != .secret { where_ += ", \(part.text)" }
     let notes = remarks.map { "; \($0.text)" }.joined()
-    return "\(where_): \(outcome.text(path: path, isPlan: isPlan))\(notes)"
+    return "\(where_): \(outcome.text(item, isPlan: isPlan))\(notes)"
   }
 
   /// The entry for programs, without any secret.
@@ -41,17 +41,19 @@ extension ImportReport {
   ///
   /// - Parameters:
   ///   - all: true if the list includes the entries that need no attention.
-  ///   - isPlan: true if the import is only planned: then the counts of each kind come before the sum.
+  ///   - isPlan: true if the import is only planned: then the counts of each kind, if there are several, come before the
+  ///     sum.
   /// - Returns: the lines, without line ends.
   package func lines(all: Bool, isPlan: Bool = false) -> [String] {
     let lines = entries.filter { all || $0.needsAttention }.map { $0.line(isPlan: isPlan) }
-    return lines + (isPlan ? kinds + ["plan: \(summary)"] : [summary])
+    guard isPlan else { return lines + [summary] }
+    return lines + (kinds.count > 1 ? kinds : []) + ["plan: \(summary)"]
   }
 
   /// The counts of each kind of item, one line for each kind that occurs.
   private var kinds: [String] {
     ImportKind.allCases.compactMap { kind in
-      let report = ImportReport(entries: entries.filter { $0.path != nil && ImportKind($0.part) == kind })
+      let report = ImportReport(entries: entries.filter { $0.item != nil && ImportKind($0.part) == kind })
       return report.entries.isEmpty ? nil : "\(kind.rawValue): \(report.summary)"
     }
   }
@@ -109,10 +111,10 @@ extension ImportReport.Entry {
 }
 
 extension ImportSkip {
-  /// True for an entry that the user may miss. Files for other purposes and empty entries have no data.
+  /// True for an entry that the user may miss. Folders and empty entries have no data.
   fileprivate var needsAttention: Bool {
     switch self {
-    case .housekeeping, .folder, .empty: false
+    case .folder, .empty: false
     case .alias, .folderLink, .trash, .fieldLink: true
     }
   }
@@ -135,13 +137,24 @@ enum ImportKind: String, CaseIterable {
   }
 }
 
+extension PrimaryKey {
+  /// The attributes that tell an imported password from another one of its name, in parentheses; empty if it has none.
+  fileprivate var furtherDetails: String {
+    let details = [AttributeName.path, .securityDomain].compactMap { name in
+      self[name].map { "\(name.text) \(ItemRecord.visible($0.shownBytes))" }
+    }
+    return details.isEmpty ? "" : " (\(details.joined(separator: ", ")))"
+  }
+}
+
 extension ImportOutcome {
-  fileprivate func text(path: ItemPath?, isPlan: Bool) -> String {
+  fileprivate func text(_ key: PrimaryKey?, isPlan: Bool) -> String {
     let (added, has) = isPlan ? ("will be added as", "will have") : ("added as", "now has")
-    let item = path?.text ?? "no item"
+    let item = key?.name ?? "no item"
     switch self {
     case .added: return "\(added) \(item)"
-    case .addedBeside: return "\(added) \(item), because another item has its name"
+    case .addedBeside:
+      return "\(added) \(item)\(key?.furtherDetails ?? ""), because another item has its name"
     case .joined(let earlier, let names):
       return "same secret as \(earlier.text) (\(item)), which \(has) \(list(names)) as well"
     case .completed(let names): return "already in the store as \(item), which \(has) \(list(names)) as well"

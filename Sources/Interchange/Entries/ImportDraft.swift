@@ -44,8 +44,6 @@ package enum ImportLoss: Hashable, Sendable {
 
 /// The reason why a part of the source needs no item. No data is lost.
 package enum ImportSkip: Hashable, Sendable {
-  /// A file that `pass`, gopass or git uses itself.
-  case housekeeping
   /// A link to an item. The item keeps this path as an attribute.
   case alias(of: [UInt8])
   /// A link to a folder whose items are imported under their own paths; empty for the top of the store.
@@ -62,7 +60,6 @@ package enum ImportSkip: Hashable, Sendable {
   /// The message.
   package var text: String {
     switch self {
-    case .housekeeping: "not an item"
     case .alias(let path): "a link to \(String(decoding: path, as: UTF8.self)), which records this path"
     case .folderLink(let path) where path.isEmpty: "a link to the top folder of the store"
     case .folder: "a folder"

@@ -156,7 +156,7 @@ package struct ImportMerge<Failure: Error> {
         progress.additions[key] = progress.plan.additions.count
         progress.owners[key] = login
         progress.plan.additions.append(item)
-        progress.note(item, isBeside ? .addedBeside : .added, ItemPath(key))
+        progress.note(item, isBeside ? .addedBeside : .added, key)
         return .placed(item)
       }
       isBeside = true
@@ -182,7 +182,7 @@ package struct ImportMerge<Failure: Error> {
     progress.plan.additions[index].attributes.merge(missing)
     let outcome: ImportOutcome =
       missing.isEmpty ? .duplicate(of: earlier.source) : .joined(earlier.source, adding: missing.names)
-    progress.note(item, outcome, ItemPath(key))
+    progress.note(item, outcome, key)
     return true
   }
 
@@ -206,7 +206,7 @@ package struct ImportMerge<Failure: Error> {
     if record.attributes.isArchived != item.attributes.isArchived { return .taken }
     if let claim = progress.claims[record.place] {
       if claim.secret.isEqual(to: item.secret) {
-        progress.note(item, .duplicate(of: claim.source), record.path)
+        progress.note(item, .duplicate(of: claim.source), record.primaryKey)
         return .repeated
       }
       // The secret that is in the store now will be replaced.
@@ -256,14 +256,14 @@ package struct ImportMerge<Failure: Error> {
     progress.holders[record.place] = login
     // A comparison before this call has found that they fit.
     let missing = missing(item, in: record, progress) ?? Attributes()
-    if missing.isEmpty { return progress.note(item, .alreadyThere, record.path) }
+    if missing.isEmpty { return progress.note(item, .alreadyThere, record.primaryKey) }
     if let index = progress.completions[record.place] {
       progress.plan.completions[index].attributes.merge(missing)
     } else {
       progress.completions[record.place] = progress.plan.completions.count
       progress.plan.completions.append(ImportPlan.Completion(record: record, attributes: missing))
     }
-    progress.note(item, .completed(adding: missing.names), record.path)
+    progress.note(item, .completed(adding: missing.names), record.primaryKey)
   }
 
   /// Replaces the secret of an item of the store, or reports that it differs.
@@ -274,7 +274,7 @@ package struct ImportMerge<Failure: Error> {
       progress.plan.replacements.append(
         ImportPlan.Replacement(record: record, attributes: missing, secret: item.secret))
     }
-    progress.note(item, replaces ? .replaced : .different, record.path)
+    progress.note(item, replaces ? .replaced : .different, record.primaryKey)
   }
 }
 
@@ -292,10 +292,10 @@ private struct Progress {
   /// The entries that differ from an item of the store, by the place of that item.
   var claims: [ItemPlace: PlannedItem] = [:]
 
-  mutating func note(_ item: PlannedItem, _ outcome: ImportOutcome, _ path: ItemPath?) {
+  mutating func note(_ item: PlannedItem, _ outcome: ImportOutcome, _ key: PrimaryKey?) {
     plan.report.entries.append(
       ImportReport.Entry(
-        source: item.source, part: item.part, outcome: outcome, path: path, remarks: item.remarks))
+        source: item.source, part: item.part, outcome: outcome, item: key, remarks: item.remarks))
   }
 }
 

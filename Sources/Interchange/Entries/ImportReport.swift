@@ -36,10 +36,13 @@ package struct ImportReport: Sendable {
     package var part: ImportPart
     /// The outcome.
     package var outcome: ImportOutcome
-    /// The path of the resulting item; nil if the part became no item.
-    package var path: ItemPath?
+    /// The primary key of the resulting item; nil if the part became no item.
+    package var item: PrimaryKey?
     /// Remarks for the user.
     package var remarks: [ImportRemark] = []
+
+    /// The path of the resulting item; nil if the part became no item.
+    package var path: ItemPath? { item.map { ItemPath($0) } }
   }
 
   /// The numbers of parts with each outcome.

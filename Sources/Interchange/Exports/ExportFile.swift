@@ -32,7 +32,7 @@ package struct PreparedExport: ~Copyable {
       for item in entry.items {
         guard let reason = format.refusal(of: item, in: entry) else { continue }
         refused.insert(item.record.place)
-        report.entries.append(ExportReport.Entry(path: item.record.path, losses: [.item(reason)]))
+        report.entries.append(ExportReport.Entry(item: item.record.primaryKey, losses: [.item(reason)]))
       }
       let left = entry.without(refused)
       if left.head != nil { carried.append(left) }
@@ -51,7 +51,7 @@ package struct PreparedExport: ~Copyable {
     }
     for (entry, losses) in zip(carried, found) {
       for (item, losses) in zip(entry.items, losses) {
-        report.entries.append(ExportReport.Entry(path: item.record.path, losses: losses))
+        report.entries.append(ExportReport.Entry(item: item.record.primaryKey, losses: losses))
       }
     }
     self.report = report

@@ -24,7 +24,7 @@ package struct ExportForecast {
       let names = entry.fieldsReadByFormats
       for item in entry.items {
         if let field = item.record.field, names.contains(field) {
-          undecided.append(ExportReport.Entry(path: item.record.path))
+          undecided.append(ExportReport.Entry(item: item.record.primaryKey))
         } else {
           known.append(item)
         }

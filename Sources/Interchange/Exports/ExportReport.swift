@@ -15,15 +15,13 @@ package enum ExportLoss: Hashable, Sendable {
 package struct ExportReport: Sendable {
   /// One item.
   package struct Entry: Hashable, Sendable {
-    /// The path of the item.
-    package let path: ItemPath
+    /// The primary key of the item.
+    package let item: PrimaryKey
     /// The losses; empty if the item is complete.
     package var losses: [ExportLoss] = []
 
-    /// The entry as one line for people. The caller escapes it for a terminal.
-    package var line: String {
-      "\(path.text): \(losses.isEmpty ? "exported" : Self.words(for: losses))"
-    }
+    /// The path of the item.
+    package var path: ItemPath { ItemPath(item) }
 
     /// Returns the losses of an item for people.
     package static func words(for losses: [ExportLoss]) -> String {

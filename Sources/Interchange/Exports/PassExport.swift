@@ -45,7 +45,7 @@ package struct PassExport {
       case .key: reason = "this format cannot contain keys"
       default: continue
       }
-      report.entries.append(ExportReport.Entry(path: item.record.path, losses: [.item(reason)]))
+      report.entries.append(ExportReport.Entry(item: item.record.primaryKey, losses: [.item(reason)]))
       // A certificate and a key have no fields.
       entry.main = nil
     }
@@ -60,7 +60,7 @@ package struct PassExport {
     }
     let losses = PreparedExport.losses([entry], [imported])[0]
     for (item, losses) in zip(entry.items, losses) {
-      report.entries.append(ExportReport.Entry(path: item.record.path, losses: losses))
+      report.entries.append(ExportReport.Entry(item: item.record.primaryKey, losses: losses))
     }
   }
 

@@ -16,7 +16,7 @@ package struct PassEntry: Hashable, Sendable {
 package struct PassListing: Sendable {
   /// The items, sorted by the bytes of their paths.
   package var entries: [PassEntry] = []
-  /// Everything else: links, stray files, and files for other purposes.
+  /// Everything else: links and stray files, without the files of pass, gopass and git.
   package var draft = ImportDraft()
 }
 

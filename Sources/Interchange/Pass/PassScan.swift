@@ -17,7 +17,8 @@ package struct PassScan {
   // Names of files and folders that pass, gopass and git use themselves.
   private static let housekeeping: Set<[UInt8]> = Set(
     [
-      ".extensions", ".git", ".gitattributes", ".gitignore", ".gitmodules", ".gpg-id", ".gpg-id.sig",
+      ".extensions", ".git", ".gitattributes", ".gitignore", ".gitkeep", ".gitmodules", ".gpg-id",
+      ".gpg-id.sig",
       ".public-keys",
     ].map { Array($0.utf8) })
 
@@ -41,10 +42,8 @@ package struct PassScan {
   private mutating func visit(_ folder: Int32, _ components: [[UInt8]]) throws(PassTreeError) {
     let path = PassScan.path(components)
     let name = components.last ?? []
-    if PassScan.isHousekeeping(name) {
-      draft.skip(.file(path), .housekeeping)
-      return
-    }
+    // The files of pass, gopass and git are no entries, so the report does not count them.
+    if PassScan.isHousekeeping(name) { return }
     var status = stat()
     let result = unsafe name.withTerminator { unsafe fstatat(folder, $0, &status, AT_SYMLINK_NOFOLLOW) }
     guard result == 0 else { throw .failed(path: path, errno: errno) }

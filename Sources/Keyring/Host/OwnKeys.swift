@@ -70,6 +70,27 @@ public struct OwnKeys: Sendable {
     }
   }
 
+  /// Throws an error if the file of a message shows that none of these keys can decrypt it. Nothing is decrypted.
+  ///
+  /// - Parameters:
+  ///   - message: The encrypted message.
+  ///   - limit: The maximum size of the message, in bytes.
+  /// - Throws: `message` if it is not an encrypted message; `notARecipient`.
+  package func requireRecipient(of message: [UInt8], limit: Int) throws(EngineError) {
+    let recipients: [KeyID]
+    do {
+      recipients = try unsafe message.span.bytes.withUnsafeBytes { bytes throws(MessageError) in
+        try unsafe MessageHeader.parse(bytes, limit: limit).recipients
+      }
+    } catch {
+      throw .message(error)
+    }
+    let own = candidates.lazy.flatMap(\.key.subkeys).filter { $0.secret != .elsewhere }.map(\.keyID)
+    guard recipients.contains(where: { $0 == .hidden || own.contains($0) }) else {
+      throw .notARecipient(recipients: recipients)
+    }
+  }
+
   /// Returns the candidates with the given fingerprint, or with the given mail address in a user id.
   package func matchingExactly(_ text: String) -> [Candidate] {
     let compact = text.filter { $0 != " " }.uppercased()

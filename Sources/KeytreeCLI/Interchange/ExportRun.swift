@@ -136,13 +136,13 @@ struct ExportRun {
       return
     }
     showLosses(of: report.entries.filter { !shown.contains($0) })
-    console.print((isDone ? "" : "plan: ") + report.summary)
+    console.print(wrapping: (isDone ? "" : "plan: ") + report.summary)
   }
 
   private func showLosses(of entries: [ExportReport.Entry]) {
     let report = ExportReport(entries: entries)
     for line in report.lossLines(all: isVerbose) {
-      call.console.print(call.console.escaping.show(line))
+      call.console.print(wrapping: call.console.escaping.show(line))
     }
     if !isVerbose, report.hasGroups { call.console.say("`--verbose` lists each of these items.") }
   }

@@ -1,5 +1,6 @@
 internal import Arguments
 internal import CommandSupport
+internal import Encoding
 internal import Interchange
 internal import Keyring
 internal import KeyringModel
@@ -23,7 +24,10 @@ enum ImportCommand: Command {
     ],
     operands: [
       OperandDeclaration(
-        "FILE|DIR", .text, completion: .file, help: "the file or the pass store, `-` for standard input")
+        "FILE|DIR", .text, count: .optional, completion: .file,
+        help:
+          "the file or the pass store, `-` for standard input (default with `--dry-run`: `~/.password-store`)"
+      )
     ],
     options: common,
     subcommands: [pass, csv, bitwarden, enpass, onePassword, keePass, netrc, keychainDump, json],
@@ -36,25 +40,29 @@ enum ImportCommand: Command {
     exitCodes: codes)
 
   static func run(_ call: CommandCall) throws -> ExitCode {
-    guard let source = call.arguments.operand(0)?.text else { throw call.misuse(.missingOperand("FILE")) }
-    let host = try call.host()
+    let source = try source(call)
     let keyring = try call.openKeyring()
     let givenGroup = try call.givenAttributes().group
     let group = givenGroup ?? GroupName.default
     guard keyring.policy.groups[group] != nil else { throw KeyringError.unknownGroup(group) }
     if let distrust = keyring.distrust { throw KeyringError.policyNotTrusted(distrust) }
+    let passStore = isPassStore(source, call) ? try PassReading(path: source) : nil
+    let isForecast = passStore != nil && call.arguments.has(dryRun) && !call.arguments.has(decrypt)
     let run = ImportRun(
       keyring: keyring, group: group, isGroupGiven: givenGroup != nil, isDryRun: call.arguments.has(dryRun),
-      acceptsLoss: call.arguments.has(acceptLoss), replaces: call.arguments.has(update),
+      isForecast: isForecast, acceptsLoss: call.arguments.has(acceptLoss),
+      replaces: call.arguments.has(update),
       isVerbose: call.arguments.has(verbose), json: call.globals.json, console: call.console)
     if source != "-", let known = UnsupportedFile(name: source) {
       throw CommandError(SourceError.unsupported(known), file: source)
     }
-    let reading = isPassStore(source, call) ? try PassReading(path: source, host: host) : nil
-    defer { call.explain(keyring.engineStatistics + (reading?.statistics ?? EngineStatistics())) }
+    let reader = passStore != nil && !isForecast ? try MessageDecryptor(host: call.host()) : nil
+    defer { call.explain(keyring.engineStatistics + (reader?.statistics ?? EngineStatistics())) }
     var draft =
-      if let reading {
-        try reading.draft(path: source, console: call.console)
+      if let passStore, let reader {
+        try passStore.draft(reader, console: call.console)
+      } else if let passStore {
+        try passStore.forecast(besides: items(of: group, in: keyring), OwnKeys(host: call.host()))
       } else {
         try fileDraft(source, call)
       }
@@ -62,14 +70,43 @@ enum ImportCommand: Command {
     if call.arguments.has(local) { draft.keepLocal() }
     let counts = try run(draft)
     let isComplete = counts.different == 0 && counts.inOtherGroup == 0
-    if reading == nil, source != "-", !run.isDryRun {
+    if passStore == nil, source != "-", !run.isDryRun {
       call.console.say(
         "\(source) still contains these secrets unencrypted: check the import, then remove the file."
           + (isComplete ? "" : " It also contains secrets that are not in the store."))
     }
+    if !run.isDryRun, counts.added > 0 {
+      call.console.say(
+        "hint: `keytree find` lists the items; `keytree audit` finds weak and reused passwords.")
+    }
     // As `add`, with and without `--update`.
     guard counts.inOtherGroup > 0 else { return .done }
     return run.replaces ? .ambiguous : .alreadyExists
+  }
+
+  /// Returns the source: the operand or, for a dry run, the user's store of pass.
+  ///
+  /// - Throws: a usage error if there is none, or for `--decrypt` without `--dry-run`.
+  private static func source(_ call: CommandCall) throws -> String {
+    if call.arguments.has(decrypt), !call.arguments.has(dryRun) {
+      throw call.misuse(.other("`--decrypt` is for `--dry-run`; an import always decrypts"))
+    }
+    if let source = call.arguments.operand(0)?.text { return source }
+    guard let passStore = call.environment.passStore else { throw call.misuse(.missingOperand("FILE|DIR")) }
+    guard call.arguments.has(dryRun) else {
+      throw call.misuse(
+        .advised(
+          "FILE|DIR is missing",
+          hint: "`keytree import \(passStore.shellWord) --dry-run` shows what your pass store has"))
+    }
+    call.console.say("Reading \(passStore).")
+    return passStore
+  }
+
+  private static func items(of group: String, in keyring: Keyring) throws -> [ItemRecord] {
+    var all = Query()
+    all.includesFields = true
+    return try keyring.index.find(all).items.filter { $0.group == group }
   }
 
   /// Returns true for a store of pass: by the name of the format, or because it is a folder.

@@ -6,6 +6,9 @@ internal import Interchange
 extension ImportCommand {
   static let dryRun = OptionDeclaration(
     "dry-run", help: "only report how much would be imported and what needs attention; nothing is changed")
+  static let decrypt = OptionDeclaration(
+    "decrypt",
+    help: "with `--dry-run`: decrypt a pass store, to report its fields and what differs from the store")
   static let verbose = OptionDeclaration("verbose", short: "v", help: "report every entry")
   static let update = OptionDeclaration(
     "update", help: "replace the secrets of logins that are in the store with another secret")
@@ -26,7 +29,7 @@ extension ImportCommand {
     help: "import unknown fields as custom attributes, which are public, instead of encrypted fields")
 
   /// The options of the command itself, which every format has as well.
-  static let common = [update, dryRun, verbose, acceptLoss, local, AttributeOptions.group]
+  static let common = [update, dryRun, decrypt, verbose, acceptLoss, local, AttributeOptions.group]
 
   private static func file(_ help: String) -> OperandDeclaration {
     OperandDeclaration("FILE", .text, completion: .file, help: help)
@@ -47,10 +50,12 @@ extension ImportCommand {
         + "and the text are lines.",
       "Links are not followed: a link inside the store is kept as a second name. Files encrypted to other people's "
         + "keys, stray files and links that lead out of the store are reported as lost.",
+      "A dry run reads the names and the recipients of the files and decrypts nothing, unless you give `--decrypt`.",
     ],
     operands: [
       OperandDeclaration(
-        "DIR", .text, completion: .folder, help: "the folder, usually `~/.password-store`")
+        "DIR", .text, count: .optional, completion: .folder,
+        help: "the folder (default with `--dry-run`: `~/.password-store`)")
     ],
     examples: [
       Example("keytree import pass ~/.password-store --dry-run", "reports, and changes nothing"),

@@ -15,6 +15,9 @@ struct ImportRun {
   var isGroupGiven = false
   /// True if only the report is requested.
   var isDryRun = false
+  /// True if the draft has placeholders instead of secrets. An item of the store that has the name of an entry is then
+  /// the entry.
+  var isForecast = false
   /// True if losses are accepted.
   var acceptsLoss = false
   /// True if a different secret replaces the one of the store.
@@ -44,8 +47,16 @@ struct ImportRun {
         guard try apply(plan, comparison) else { continue }
       }
       show(plan.report, isRefused: isRefused)
+      if isForecast {
+        console.say(
+          "Nothing was decrypted; `--decrypt` also reports fields, accounts in the entries, and changed secrets."
+        )
+      }
       if isRefused { throw refusal(plan.report) }
-      if isDryRun { console.say("Nothing was changed.") }
+      if isDryRun {
+        console.say("Nothing was changed.")
+        console.say("hint: the same command without `--dry-run` imports this.")
+      }
       return plan.report.counts
     }
     throw CommandError.other(
@@ -81,7 +92,8 @@ struct ImportRun {
           itemClass: item.itemClass, attributes: item.attributes, group: group, isLocal: item.isLocal)
         return keyring.items(ofOtherGroupsFor: new, among: similar).first?.group
       },
-      hasSecret: { record, secret in try comparison.has(record, secret) })
+      hasSecret: { record, secret in try isForecast || comparison.has(record, secret) })
+    if isForecast { return try merge.plan(draft) }
     // Several threads compare the items, because the merge itself uses one thread.
     let items = try merge.itemsToCompare(with: draft)
     let progress = WorkProgress("compare", total: items.count, console: console)
@@ -130,7 +142,7 @@ struct ImportRun {
     // If the import is refused, only the losses are listed, because nothing was done.
     let lines =
       isRefused && !isDryRun ? report.losses : report.lines(all: isVerbose, isPlan: isDryRun)
-    for line in lines { console.print(console.escaping.show(line)) }
+    for line in lines { console.print(wrapping: console.escaping.show(line)) }
   }
 }
 

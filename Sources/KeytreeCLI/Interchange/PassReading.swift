@@ -7,15 +7,17 @@ internal import OpenPGP
 internal import Secrets
 internal import Terminal
 
-/// A reader that decrypts the items of a password store on several threads.
+/// A reader of the items of a password store.
 final class PassReading: Sendable {
   private let tree: PassTree
-  private let reader: MessageDecryptor
+  /// The path of the store, for messages.
+  private let path: String
 
   /// Opens a password store.
   ///
-  /// - Throws: `other` if it cannot be opened or is not a password store; `KeyringError` if GnuPG cannot be used.
-  init(path: String, host: HostContext) throws {
+  /// - Throws: `other` if it cannot be opened or is not a password store.
+  init(path: String) throws {
+    self.path = path
     do {
       tree = try PassTree(path: path)
     } catch {
@@ -28,32 +30,73 @@ final class PassReading: Sendable {
         message: "cannot import \(path): it is not a pass store, because it has no .gpg-id",
         hint: "give the top folder of the store, for example `~/.password-store`")
     }
-    reader = try MessageDecryptor(host: host)
   }
 
-  /// The work that GnuPG has done so far.
-  var statistics: EngineStatistics { reader.statistics }
-
-  /// Reads and decrypts the whole store.
-  ///
-  /// - Parameters:
-  ///   - path: the path of the store, for messages.
-  ///   - console: the console for the progress bar.
-  /// - Throws: `other` if a folder cannot be read; `KeyringError` for an error that concerns all items: a cancelled
-  ///   prompt, an unreachable agent. An error of one item is a loss in the draft.
-  func draft(path: String, console: Console) throws -> ImportDraft {
-    let listing: PassListing
+  private func scan() throws -> PassListing {
     do {
-      listing = try tree.scan()
+      return try tree.scan()
     } catch {
       throw CommandError(error, folder: path)
     }
+  }
+
+  // MARK: - Names
+
+  /// Reads the names of the whole store and the recipients of its files. Nothing is decrypted.
+  ///
+  /// - Parameters:
+  ///   - items: the items of the group of the import.
+  ///   - keys: the user's own keys.
+  /// - Throws: `other` if a folder cannot be read. An error of one file is a loss in the draft.
+  func forecast(besides items: [ItemRecord], _ keys: OwnKeys) throws -> ImportDraft {
+    let listing = try scan()
+    var forecast = PassForecast(listing, besides: items)
+    for entry in listing.entries {
+      if let reason = obstacle(entry, keys) {
+        forecast.add(entry, unreadable: reason)
+      } else {
+        forecast.add(entry)
+      }
+    }
+    return forecast.draft
+  }
+
+  /// Returns the reason why the user cannot decrypt an entry, as far as its file shows it.
+  private func obstacle(_ entry: PassEntry, _ keys: OwnKeys) -> String? {
+    do throws(PassTreeError) {
+      let message = try message(entry)
+      do throws(EngineError) {
+        try keys.requireRecipient(of: message, limit: PassTree.fileLimit)
+        return nil
+      } catch {
+        return error.wordsForOneFile
+      }
+    } catch {
+      return error.message
+    }
+  }
+
+  private func message(_ entry: PassEntry) throws(PassTreeError) -> [UInt8] {
+    Armor.binary(try tree.ciphertext(of: entry), .message)
+  }
+
+  // MARK: - Contents
+
+  /// Reads and decrypts the whole store, on several threads.
+  ///
+  /// - Parameters:
+  ///   - reader: the user's keys.
+  ///   - console: the console for the progress bar.
+  /// - Throws: `other` if a folder cannot be read; `KeyringError` for an error that concerns all items: a cancelled
+  ///   prompt, an unreachable agent. An error of one item is a loss in the draft.
+  func draft(_ reader: MessageDecryptor, console: Console) throws -> ImportDraft {
+    let listing = try scan()
     let progress = WorkProgress("decrypt", total: listing.entries.count, console: console)
     defer { progress.finish() }
     let parts: [Part] = try reader.map(listing.entries.count, isUnlocked: \.isDecrypted) {
       number -> Part in
       defer { progress.step() }
-      return try self.read(listing.entries[number])
+      return try self.read(listing.entries[number], reader)
     }
     var draft = listing.draft
     for part in parts { draft.append(part.draft) }
@@ -65,10 +108,10 @@ final class PassReading: Sendable {
     let isDecrypted: Bool
   }
 
-  private func read(_ entry: PassEntry) throws -> Part {
+  private func read(_ entry: PassEntry, _ reader: MessageDecryptor) throws -> Part {
     let message: [UInt8]
     do {
-      message = Armor.binary(try tree.ciphertext(of: entry), .message)
+      message = try self.message(entry)
     } catch {
       return Part(draft: PassImport.unreadable(entry, reason: error.message), isDecrypted: false)
     }

@@ -107,7 +107,7 @@ struct ImportRunTests {
       let lines = try run(file, into: keyring)
       #expect(
         lines == [
-          "row 2: NOT imported: internet-password/a.example/me+https has another secret; `--update` replaces it",
+          "row 2: NOT imported: a.example/me has another secret; `--update` replaces it",
           "0 added, 1 different in the store and not imported",
         ])
     }
@@ -115,7 +115,7 @@ struct ImportRunTests {
 
     let lines = try run(file, into: keyring, replaces: true)
     #expect(
-      lines == ["row 2: replaced the secret of internet-password/a.example/me+https", "0 added, 1 replaced"])
+      lines == ["row 2: replaced the secret of a.example/me", "0 added, 1 replaced"])
     let items = try keyring.find(Query()).items
     let new = try #require(items.first)
     #expect(items.count == 1 && new.id == old.id && new.revision != old.revision)

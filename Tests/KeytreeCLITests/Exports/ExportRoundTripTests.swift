@@ -1,3 +1,4 @@
+import CommandSupport
 import Encoding
 import Foundation
 import KeyringModel
@@ -126,7 +127,7 @@ struct ExportRoundTripTests {
   ) -> Bool {
     guard let text = value.fieldText.map({ String(decoding: $0, as: UTF8.self) }) else { return false }
     // The path on a server is the end of the URL.
-    if name == .path, case .string(let url)? = other[.url], url.hasSuffix(text) { return true }
+    if name == .path, case .string(let url)? = other["url"], url.hasSuffix(text) { return true }
     return found.contains { record, secret in
       let isShown = record.attributes.entries.contains {
         $0.name.text.hasPrefix("\(name.text)-") && $0.value == .string(text)
@@ -444,7 +445,7 @@ struct ExportRoundTripTests {
     // A note that consists of line ends is not kept if other lines are taken.
     #expect(
       lost.map(\.line)
-        == (note == "\n\n" ? ["internet-password/a.example/alice/note: an import changes its secret"] : []))
+        == (note == "\n\n" ? ["a.example/alice --field note: an import changes its secret"] : []))
     let file = try #require(tree.files.first)
     let content = file.content.copy()
     let draft = PassImport.plan(PassEntry(components: file.components), plaintext: content)
