@@ -10,7 +10,8 @@ package struct ItemCandidates {
 
   /// The items, sorted by their names.
   package let items: [ItemRecord]
-  /// True if the items have all words of the name; false if only their containers are similar.
+  /// True if the items have all words of the name, and those of the account as whole words; false if only their containers
+  /// or parts of their accounts are similar.
   package let haveAllWords: Bool
 
   /// Creates candidates from items that were found.
@@ -56,7 +57,14 @@ package struct ItemCandidates {
     }
     let found = try find(all)
     guard found.isEmpty, container != all else {
-      self.init(found)
+      // The secret of `alice-work` is not that of `alice`.
+      let account = ItemCandidates.words(of: first.account ?? [])
+      self.init(
+        found,
+        haveAllWords: found.allSatisfy { item in
+          let names = item.namesInLowerCase.flatMap(ItemCandidates.words)
+          return account.allSatisfy(names.contains)
+        })
       return
     }
     self.init(try find(container), haveAllWords: false)

@@ -46,6 +46,9 @@ enum ImportCommand: Command {
     let group = givenGroup ?? GroupName.default
     guard keyring.policy.groups[group] != nil else { throw KeyringError.unknownGroup(group) }
     if let distrust = keyring.distrust { throw KeyringError.policyNotTrusted(distrust) }
+    if source != "-", let known = UnsupportedFile(name: source) {
+      throw CommandError(SourceError.unsupported(known), file: source)
+    }
     let passStore = isPassStore(source, call) ? try PassReading(path: source) : nil
     let isForecast = passStore != nil && call.arguments.has(dryRun) && !call.arguments.has(decrypt)
     let run = ImportRun(
@@ -53,9 +56,6 @@ enum ImportCommand: Command {
       isForecast: isForecast, acceptsLoss: call.arguments.has(acceptLoss),
       replaces: call.arguments.has(update),
       isVerbose: call.arguments.has(verbose), json: call.globals.json, console: call.console)
-    if source != "-", let known = UnsupportedFile(name: source) {
-      throw CommandError(SourceError.unsupported(known), file: source)
-    }
     let reader = passStore != nil && !isForecast ? try MessageDecryptor(host: call.host()) : nil
     defer { call.explain(keyring.engineStatistics + (reader?.statistics ?? EngineStatistics())) }
     var draft =

@@ -81,6 +81,18 @@ struct NamingTests {
     #expect(lines.count { $0.hasPrefix("  many") } == 10)
   }
 
+  @Test("on a terminal an item with another account is not taken without asking")
+  func longerAccount() throws {
+    try add("near.example/alice-work", "of work")
+    for words in [["get", "near.example/alice"], ["show", "near.example/alice", "--reveal"]] as [[Word]] {
+      let result = world.run(words, isTerminal: true)
+      #expect(result.code != .done && !result.text.contains("of work"), "\(result.diagnosticsText)")
+      #expect(result.diagnosticsText.contains("These match:"), "\(result.diagnosticsText)")
+      #expect(result.diagnosticsText.contains("near.example/alice-work"), "\(result.diagnosticsText)")
+    }
+    #expect(world.run("get", "near", isTerminal: true).text == "of work\n")
+  }
+
   @Test("on a terminal one candidate is taken, and of several the user chooses")
   func choice() {
     for more in [[], ["--quiet"]] as [[Word]] {
