@@ -37,7 +37,8 @@ final class TeamMachines {
   ) -> MaintenanceFixture.Answer {
     guard let world = worlds[person] else { preconditionFailure("\(person) has no machine") }
     guard let answers else { return world.run(words, input: Array(input.utf8)) }
-    let memory = MemoryConsole(answers, isTerminal: true)
+    // Wide enough that no message is wrapped.
+    let memory = MemoryConsole(answers, isTerminal: true, columns: 2000)
     let code = Program.run(
       words.map { Word($0) }, environment: Environment(world.variables), console: memory.console)
     return MaintenanceFixture.Answer(code: code, bytes: memory.output.bytes, talk: memory.talk.text)
