@@ -61,8 +61,8 @@ enum CheckCommand: Command {
     } else {
       print(report, isRepaired: repairs, call.console)
     }
-    // Not a finding, because time alone must not change the result of a check.
-    try call.warnOfFutureDates()
+    // Not a finding, because time alone must not change the result of a check. A damaged store may have no readable index.
+    if report.isClean { try call.warnOfFutureDates() }
     return report.isClean ? .done : .failedChecks
   }
 
