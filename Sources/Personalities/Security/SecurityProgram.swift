@@ -16,6 +16,7 @@ package struct SecurityProgram {
   package init(_ call: CommandCall) {
     environment = call.environment
     console = call.console
+    console.wrapsText = false
     engine = call.program.engine
   }
 

@@ -20,6 +20,8 @@ package final class Console {
 
   /// True if diagnostics other than errors are omitted.
   package var isQuiet = false
+  /// True if text for people is wrapped between words on a terminal. Programs whose text scripts read wrap nothing.
+  package var wrapsText = true
   /// True if questions are refused.
   package var refusesInput = false
 
@@ -146,9 +148,9 @@ package final class Console {
     for line in facts.lines(width: talk.columns) { complain(line) }
   }
 
-  /// Returns escaped text that is wrapped to the width of a terminal; nil if it is written to no terminal.
+  /// Returns escaped text wrapped to the width of a terminal; the text as it is without a width, or if nothing is wrapped.
   private func wrapped(_ text: TerminalText, to columns: Int?, indent: Int? = nil) -> TerminalText {
-    guard let columns else { return text }
+    guard wrapsText, let columns else { return text }
     return TerminalText(
       composed: DisplayWidth.wrap(text.text, to: columns, indent: indent).joined(separator: "\n"))
   }
