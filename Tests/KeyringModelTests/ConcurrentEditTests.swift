@@ -145,6 +145,11 @@ import Testing
     #expect(merged.policy.isMember(bob) && !merged.policy.isMember(carol))
   }
 
+  @Test func `a person whose new key the other side has removed keeps the old one`() throws {
+    let merged = try merge([.replace(carol, by: bob)], onto: [.remove(bob)])
+    #expect(merged.policy.isMember(carol) && !merged.policy.isMember(bob) && merged.removed == [bob])
+  }
+
   @Test func `a group that one side has deleted stays if the other one has changed its members`() throws {
     let grown: [PolicyEdit] = [.join(carol, group: "ops")]
     let ours = ConcurrentEdits(of: try next(grown), to: try next([.delete(group: "ops")]), since: base)

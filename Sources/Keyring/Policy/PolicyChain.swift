@@ -146,11 +146,13 @@ package struct PolicyChain {
     in past: HistoricalPolicies
   ) throws(KeyringError) -> Bool {
     let before = [link] + kept.dropLast().map(\.link)
-    var later: Set<Fingerprint> = []
+    var later: [(step: Followed, before: Link)] = []
     for (step, before) in zip(kept.reversed(), before.reversed()) {
       func isRight(_ step: Followed) throws(KeyringError) -> Bool {
         let newest = left.policy.newestKey(of: step.signer)
-        if newest != step.signer, later.contains(newest) { return true }
+        for (signed, before) in later where newest != step.signer && signed.signer == newest {
+          if try accepts(left, signed, after: before) { return true }
+        }
         if let common, !common.policy.admins.contains(step.signer) { return true }
         return try accepts(left, step, after: before)
       }
@@ -161,7 +163,7 @@ package struct PolicyChain {
         }
         step = other
       }
-      if try accepts(left, step, after: before) { later.insert(step.signer) }
+      later.append((step, before))
     }
     return true
   }

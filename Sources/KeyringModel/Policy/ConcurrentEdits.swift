@@ -65,7 +65,10 @@ package struct ConcurrentEdits: Sendable {
       if !isHere(person) { return leaveOut(person, refused) }
     case .role(let person, _), .key(let person, _), .name(let person, _), .encrypt(let person, _):
       if !isHere(person) { return leaveOut(person, refused) }
-    case .replace(let old, let new, _): if refused[new] != nil, !theirs.isMember(old) { return }
+    case .replace(let old, let new, _):
+      if refused[new] != nil, !theirs.isMember(old) { return }
+      // Otherwise a person with two keys would lose both.
+      if theirs.isMember(old), !isHere(new) { return leaveOut(new, refused) }
     case .delete(let group): if keptGroups.contains(where: group.hasSameBytes) { return }
     default: break
     }
